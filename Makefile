@@ -1,0 +1,37 @@
+# Every target works on a fresh machine with Python >= 3.11 (with venv), make and a network.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test test-full lint format bench clean
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing semirank and its tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## rank scikit-learn's digits with 100 of 1797 labels kept
+	@$(BIN)/semirank demo
+
+test: $(STAMP) lint  ## lint, types, tests
+	@$(BIN)/python -m pytest -n 2
+
+test-full: $(STAMP) lint  ## also the slow tests
+	@$(BIN)/python -m pytest -n 2 --runslow
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(STAMP)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP)  ## speed and memory against the peers
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

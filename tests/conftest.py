@@ -1,0 +1,46 @@
+"""Shared test set-up: the slow marker and the folder with real data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--runslow", action="store_true", default=False, help="also run slow tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--runslow") or os.environ.get("CI_FULL") == "1":
+        return
+    skip = pytest.mark.skip(reason="slow; use --runslow or CI_FULL=1")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)
+
+
+def shared(kind: str) -> Path | None:
+    """The folder of real data ("data") or truth files ("oracles"), or None where it is absent."""
+    if kind == "data" and os.environ.get("SEMIRANK_DATA"):
+        folder = Path(os.environ["SEMIRANK_DATA"])
+    else:
+        folder = Path(__file__).resolve().parents[2] / "shared" / kind
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    folder = shared("data")
+    if folder is None or not (folder / "manifest.json").exists():
+        pytest.skip("no folder of real data (SEMIRANK_DATA)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def oracle_folder() -> Path:
+    folder = shared("oracles")
+    if folder is None:
+        pytest.skip("no folder of truth files")
+    return folder
