@@ -1,0 +1,191 @@
+"""Quality of predictions: macro F1, RRMSE and pooled AUPRC, one measure per task (DESIGN 6.3).
+
+Truth is always the encoded target (NaN where unknown); unknown cells are ignored, cell by cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+MEASURE = {
+    "classification": "macro F1",
+    "regression": "RRMSE",
+    "multi_target": "RRMSE",
+    "multi_label": "pooled AUPRC",
+    "hierarchical": "pooled AUPRC",
+}
+
+GREATER_IS_BETTER = {task: name != "RRMSE" for task, name in MEASURE.items()}
+
+
+def macro_f1(truth: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
+    """Mean of the per-class F1 over the classes that occur in the truth or in the prediction.
+
+    Parameters
+    ----------
+    truth, predicted : array of shape (n_rows,)
+        Class codes; NaN in `truth` is ignored together with its prediction.
+    n_classes : int
+
+    Returns
+    -------
+    float
+        0.0 if no truth is known.
+
+    Examples
+    --------
+    >>> macro_f1([0, 1, 1, float("nan")], [0, 1, 0, 1], 2)
+    0.6666666666666666
+    """
+    truth = np.asarray(truth, dtype=np.float64)
+    known = ~np.isnan(truth)
+    actual = truth[known].astype(np.intp)
+    guess = np.asarray(predicted)[known].astype(np.intp)
+    if len(actual) == 0:
+        return 0.0
+    hits = np.bincount(actual[actual == guess], minlength=n_classes)
+    # F1 = 2 tp / (2 tp + fp + fn), whose denominator is (true count + predicted count).
+    total = np.bincount(actual, minlength=n_classes) + np.bincount(guess, minlength=n_classes)
+    present = total > 0
+    return float(np.mean(2.0 * hits[present] / total[present]))
+
+
+def rrmse_per_target(
+    truth: np.ndarray, predicted: np.ndarray, *, variance: np.ndarray | None = None
+) -> np.ndarray:
+    """Root of the mean squared error over the variance, for each target variable.
+
+    Parameters
+    ----------
+    truth, predicted : array of shape (n_rows,) or (n_rows, n_targets)
+    variance : array of shape (n_targets,), optional
+        Variance to divide by; by default the population variance of the known cells of `truth`.
+
+    Returns
+    -------
+    ndarray of shape (n_targets,)
+        NaN marks a target without a known cell or with variance 0, for which the measure is undefined.
+
+    Examples
+    --------
+    >>> rrmse_per_target([[0.0], [2.0], [float("nan")]], [[1.0], [1.0], [5.0]])
+    array([1.])
+    """
+    truth, predicted = _two_columns(truth, predicted)
+    known = ~np.isnan(truth)
+    count = known.sum(axis=0)
+    safe = np.maximum(count, 1)
+    if variance is None:
+        # Centre twice: the mean of large numbers is rounded, and a constant must come out as exactly 0.
+        first = np.where(known, truth, np.inf).min(axis=0, initial=np.inf)
+        shifted = np.where(known, truth - np.where(count > 0, first, 0.0), 0.0)
+        centred = np.where(known, shifted - shifted.sum(axis=0) / safe, 0.0)
+        variance = (centred**2).sum(axis=0) / safe
+    variance = np.broadcast_to(np.asarray(variance, dtype=np.float64), count.shape)
+    error = np.where(known, predicted - np.where(known, truth, 0.0), 0.0)
+    squared = (error**2).sum(axis=0) / safe
+    defined = (count > 0) & (variance > 0)
+    return np.sqrt(np.divide(squared, variance, out=np.full(count.shape, np.nan), where=defined))
+
+
+def rrmse(truth: np.ndarray, predicted: np.ndarray, *, variance: np.ndarray | None = None) -> float:
+    """Mean of :func:`rrmse_per_target` over the targets for which it is defined (smaller is better).
+
+    If it is defined for none of them, the value is 1.0, that of predicting the mean.
+
+    Examples
+    --------
+    >>> rrmse([0.0, 2.0], [1.0, 1.0])
+    1.0
+    >>> rrmse([3.0, 3.0], [1.0, 2.0])  # a constant target has no relative error
+    1.0
+    """
+    each = rrmse_per_target(truth, predicted, variance=variance)
+    defined = ~np.isnan(each)
+    return float(each[defined].mean()) if defined.any() else 1.0
+
+
+def pooled_auprc(truth: np.ndarray, scores: np.ndarray) -> float:
+    """Area under the micro-averaged precision-recall curve: all cells of all labels in one pool.
+
+    Interpolated as scikit-learn's average precision (a step function), not by trapezoids.
+
+    Parameters
+    ----------
+    truth : array of shape (n_rows,) or (n_rows, n_labels)
+        0/1, NaN ignored.
+    scores : array of the same shape
+        Larger means more likely.
+
+    Returns
+    -------
+    float
+        0.0 if there is no positive cell.
+
+    Examples
+    --------
+    >>> pooled_auprc([[1, 0], [0, 1]], [[0.9, 0.2], [0.4, 0.3]])
+    0.8333333333333333
+    """
+    truth = np.asarray(truth, dtype=np.float64).ravel()
+    scores = np.asarray(scores, dtype=np.float64).ravel()
+    positive = np.sort(scores[truth == 1.0])
+    if len(positive) == 0:
+        return 0.0
+    ordered = np.sort(scores[~np.isnan(truth)])
+    # Recall moves only at the scores of positives: one step per distinct one, weighted by its positives.
+    starts = np.flatnonzero(np.r_[True, positive[1:] != positive[:-1]])
+    found = len(positive) - starts
+    retrieved = len(ordered) - np.searchsorted(ordered, positive[starts], side="left")
+    gained = np.diff(np.r_[starts, len(positive)])
+    return float(np.sum(gained * (found / retrieved)) / len(positive))
+
+
+def auprc_per_label(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The area of :func:`pooled_auprc` for each label on its own; 0.0 for a label without positives.
+
+    Examples
+    --------
+    >>> auprc_per_label([[1, 0], [0, 0]], [[0.9, 0.2], [0.4, 0.3]])
+    array([1., 0.])
+    """
+    truth, scores = _two_columns(truth, scores)
+    return np.array([pooled_auprc(truth[:, j], scores[:, j]) for j in range(truth.shape[1])])
+
+
+def task_score(
+    task: str, truth_values: np.ndarray, prototypes: np.ndarray, *, variance: np.ndarray | None = None
+) -> float:
+    """The measure of a task (`MEASURE`; `GREATER_IS_BETTER` says which way it points).
+
+    Parameters
+    ----------
+    task : str
+    truth_values : ndarray of shape (n_rows, n_targets)
+        The values of a `Target`.
+    prototypes : ndarray of shape (n_rows, n_targets), or (n_rows, n_classes) for classification
+        Predicted numbers, label shares, or class shares; the class with the largest share is
+        predicted, ties going to the first.
+    variance : ndarray of shape (n_targets,), optional
+        For RRMSE alone.
+
+    Examples
+    --------
+    >>> task_score("classification", np.array([[0.0], [1.0]]), np.array([[0.5, 0.5], [0.2, 0.8]]))
+    1.0
+    """
+    name = MEASURE[task]
+    if name == "macro F1":
+        prototypes = np.asarray(prototypes)
+        return macro_f1(np.asarray(truth_values)[:, 0], prototypes.argmax(axis=1), prototypes.shape[1])
+    if name == "RRMSE":
+        return rrmse(truth_values, prototypes, variance=variance)
+    return pooled_auprc(truth_values, prototypes)
+
+
+def _two_columns(truth: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    truth = np.asarray(truth, dtype=np.float64)
+    other = np.asarray(other, dtype=np.float64)
+    if truth.shape != other.shape:
+        raise ValueError(f"The truth has shape {truth.shape} but the prediction has shape {other.shape}.")
+    return (truth[:, None], other[:, None]) if truth.ndim == 1 else (truth, other)
