@@ -1,0 +1,173 @@
+"""How good is a ranking? Predict by the nearest rows in the space that it weights (DESIGN 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .data.table import Table
+from .data.target import Target
+from .measures import task_score
+from .neighbors import SquaredSpace, fit_metric, run_blocks, squared_space
+
+POOLS = ("labelled", "all")
+
+
+def knn_predict(
+    importances: np.ndarray,
+    train: Table,
+    train_target: Target,
+    test: Table,
+    k: int | Sequence[int] = (20, 40),
+    pool: str = "labelled",
+    n_jobs: int | None = 1,
+) -> np.ndarray:
+    """Predictions of the k nearest training rows, in the distance that a ranking defines.
+
+    The distance is sum_i max(importance_i, 0) d_i^2 (all ones if nothing is positive), with the d_i of
+    Relief and the ranges of all training rows; neighbours vote equally.
+
+    Parameters
+    ----------
+    importances : array of shape (n_features,) or (n_rankings, n_features)
+    train, train_target : Table, Target
+    test : Table
+    k : int or sequence of int
+        Numbers of neighbours; where the pool is smaller, all of it.
+    pool : {"labelled", "all"}
+        Neighbours are sought among the labelled training rows, or among all of them: then unlabelled
+        rows hold a place and add nothing.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    ndarray of shape (n_rankings, n_k, n_test, n_columns)
+        Class shares for classification, else one number per target variable. Where no neighbour knows
+        a target variable: 0 with the pool "all" (so the first class), and with the pool "labelled" the
+        mean of the pool (a row there can still miss single targets).
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 5.0], [1.0, 5.0], [9.0, 5.0]])
+    >>> train = Table(rows, np.zeros(2, int), ("a", "b"), (None, None))
+    >>> target = Target("regression", np.array([[1.0], [2.0], [np.nan]]), ("y",), np.ones(1))
+    >>> knn_predict(np.array([1.0, 0.0]), train, target, train, k=1).ravel()
+    array([1., 2., 2.])
+    """
+    prepared = _Judge(importances, train, train_target, test, k, pool, n_jobs)
+    return np.stack([prepared.predict(r) for r in range(len(prepared.weights))])
+
+
+def knn_score(
+    importances: np.ndarray,
+    train: Table,
+    train_target: Target,
+    test: Table,
+    test_target: Target,
+    k: int | Sequence[int] = (20, 40),
+    pool: str = "labelled",
+    n_jobs: int | None = 1,
+) -> np.ndarray:
+    """The task's measure of :func:`knn_predict` on the test rows whose target is known.
+
+    Returns
+    -------
+    ndarray of shape (n_rankings, n_k)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> table = Table(rng.random((200, 5)), np.zeros(5, int), tuple("abcde"), (None,) * 5)
+    >>> target = Target("regression", table.values[:, :1] ** 2, ("y",), np.ones(1))
+    >>> train, test = np.arange(100), np.arange(100, 200)
+    >>> rankings = np.array([[1, 0, 0, 0, 0], [0, 1, 1, 1, 1]])
+    >>> data = table.take(train), target.take(train), table.take(test), target.take(test)
+    >>> knn_score(rankings, *data, k=5).ravel().round(1)
+    array([0.1, 1. ])
+    """
+    known = test_target.labeled
+    judge = _Judge(importances, train, train_target, test.take(known), k, pool, n_jobs)
+    truth = test_target.values[known]
+    return np.array(
+        [
+            [task_score(test_target.task, truth, prototypes) for prototypes in judge.predict(r)]
+            for r in range(len(judge.weights))
+        ]
+    )
+
+
+def judge_weights(importances: np.ndarray, n_features: int) -> np.ndarray:
+    """Importances as distance weights, one row per ranking, each summing to 1 (DESIGN 6.2)."""
+    weights = np.atleast_2d(np.asarray(importances, dtype=np.float64))
+    if weights.ndim != 2 or weights.shape[1] != n_features:
+        raise ValueError(
+            f"The importances have shape {np.shape(importances)} but there are {n_features} features: "
+            "give one importance per feature."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("The importances contain NaN or infinite values; give finite numbers.")
+    weights = np.maximum(weights, 0.0)
+    weights[weights.max(axis=1, initial=0.0) == 0.0] = 1.0
+    weights /= weights.max(axis=1, keepdims=True)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+class _Judge:
+    """The distances and votes that all rankings and all k share."""
+
+    def __init__(
+        self,
+        importances: np.ndarray,
+        train: Table,
+        train_target: Target,
+        test: Table,
+        k: int | Sequence[int],
+        pool: str,
+        n_jobs: int | None,
+    ):
+        if pool not in POOLS:
+            raise ValueError(f"pool must be one of {', '.join(POOLS)}, not {pool!r}.")
+        if len(train) != len(train_target):
+            raise ValueError(f"{len(train)} training rows but {len(train_target)} training targets.")
+        if train.shape[1] != test.shape[1]:
+            raise ValueError(
+                f"The training rows have {train.shape[1]} features, the test rows {test.shape[1]}."
+            )
+        self.k = np.atleast_1d(np.asarray(k))
+        if self.k.size == 0 or self.k.dtype.kind not in "iu" or self.k.min() < 1:
+            raise ValueError(f"k must be one or several whole numbers of at least 1, not {k!r}.")
+        labeled = train_target.labeled
+        if not labeled.any():
+            raise ValueError("No training row is labelled, so there is nothing to predict from.")
+        self.weights = judge_weights(importances, train.shape[1])
+        rows = np.flatnonzero(labeled) if pool == "labelled" else np.arange(len(train))
+        self.space: SquaredSpace = squared_space(fit_metric(train), train.take(rows), test)
+        columns = train_target.columns()[rows]
+        self.known = (~np.isnan(columns)).astype(np.float64)
+        self.columns = np.where(np.isnan(columns), 0.0, columns)
+        self.empty = np.zeros(columns.shape[1])
+        if pool == "labelled":
+            self.empty = self.columns.sum(axis=0) / np.maximum(self.known.sum(axis=0), 1.0)
+        self.n_jobs = n_jobs
+
+    def predict(self, ranking: int) -> np.ndarray:
+        """Prototypes of one ranking: n_k x n_test x n_columns."""
+
+        def one_block(block: slice) -> np.ndarray:
+            rows, _ = self.space.nearest(block, int(self.k.max()), self.weights[ranking])
+            return np.stack([self._vote(rows[:, :k]) for k in self.k])
+
+        parts = run_blocks(one_block, len(self.space.query), len(self.columns), self.n_jobs)
+        return np.concatenate(parts, axis=1)
+
+    def _vote(self, rows: np.ndarray) -> np.ndarray:
+        """Mean over the neighbours that know the target variable."""
+        n, k = rows.shape
+        members = csr_array(
+            (np.ones(n * k), rows.ravel(), np.arange(n + 1) * k), shape=(n, len(self.columns))
+        )
+        total = members @ self.columns
+        count = members @ self.known
+        return np.divide(total, count, out=np.tile(self.empty, (n, 1)), where=count > 0)
