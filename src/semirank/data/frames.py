@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .hierarchy import suggestion
 from .table import Table
@@ -71,14 +72,12 @@ def encode_features(
     data = _plain(X)
     own = _own_names(data)
     final = unique_names(names if names is not None else own, data.shape[1])
-    nominal = _nominal_mask(categorical_features, data.shape[1], own if own is not None else names)
+    nominal = nominal_mask(categorical_features, data.shape[1], own if own is not None else names)
     if isinstance(data, np.ndarray) and data.dtype.kind in "iuf" and (nominal is None or not nominal.any()):
-        values, categories = _matrix(data), (None,) * data.shape[1]
+        table = _finished(_matrix(data), final, (None,) * data.shape[1])
     else:
-        values, categories = _encode_columns(data, final, nominal)
-    _refuse_infinite(values, final)
-    n_values = np.array([0 if c is None else len(c) for c in categories], dtype=np.int64)
-    return _noted(Table(values, n_values, final, categories), notes)
+        table = table_from_columns(_columns(data, final), final, data.shape[0], nominal)
+    return _noted(table, notes)
 
 
 def encode_like(X: Any, table: Table, *, estimator_name: str = "semirank") -> Table:
@@ -196,7 +195,7 @@ def array_column(array: np.ndarray, name: str) -> Column:
     if kind == "O":
         return _object_column(array, name)
     if kind in "mM":
-        raise ValueError(_dates(name))
+        raise ValueError(dates_refused(name))
     if kind == "c":
         raise ValueError(_COMPLEX)
     raise ValueError(f"Column {name!r} is of type {array.dtype}, which is neither numbers nor categories.")
@@ -227,7 +226,7 @@ def pandas_column(series: Any, name: str) -> Column:
         values[codes < 0] = np.nan
         return Column("text", values, tuple(known.tolist()), np.dtype(object))
     if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype):
-        raise ValueError(_dates(name))
+        raise ValueError(dates_refused(name))
     return _object_column(series.to_numpy(object), name)
 
 
@@ -244,7 +243,7 @@ def polars_column(series: Any, name: str) -> Column:
     if dtype == polars.Boolean:
         return Column("bool", series.cast(polars.Float64).to_numpy(), (False, True), np.dtype(bool))
     if dtype.is_temporal():
-        raise ValueError(_dates(name))
+        raise ValueError(dates_refused(name))
     if dtype == polars.Enum:
         kind, categories = "category", dtype.categories
     elif dtype in (polars.String, polars.Categorical):
@@ -299,7 +298,8 @@ def _object_numbers(array: np.ndarray, name: str) -> Column:
     return Column("number", values, None, np.dtype(np.int64 if whole else np.float64))
 
 
-def _dates(name: str) -> str:
+def dates_refused(name: str) -> str:
+    """The sentence that turns dates away."""
     return (
         f"Column {name!r} holds dates or times; turn them into numbers (such as days since the first date) "
         "or leave the column out."
@@ -310,7 +310,8 @@ def _plain(X: Any) -> Any:
     """A frame, or a 2-D array; sparse matrices made dense."""
     if frame_kind(X) is None:
         if hasattr(X, "toarray") and hasattr(X, "nnz"):
-            X = _dense(X)
+            refuse_too_large(X.shape, "The sparse matrix")
+            X = X.toarray()
         if series_kind(X) is not None:
             X = X.to_numpy()
         X = read_array(X)
@@ -338,14 +339,14 @@ def memory_limit() -> float:
         return 4.0 * 2**30
 
 
-def _dense(X: Any) -> np.ndarray:
-    size, limit = 8.0 * X.shape[0] * X.shape[1], memory_limit()
+def refuse_too_large(shape: tuple[int, int], what: str) -> None:
+    """Stop before something sparse is made dense that memory cannot hold."""
+    size, limit = 8.0 * shape[0] * shape[1], memory_limit()
     if size > limit:
         raise ValueError(
-            f"The sparse matrix of shape {tuple(X.shape)} would need {size / 2**30:.1f} GiB when made dense, "
+            f"{what} of shape {tuple(shape)} would need {size / 2**30:.1f} GiB when made dense, "
             f"more than the {limit / 2**30:.1f} GiB allowed here; keep fewer columns or rows first."
         )
-    return X.toarray()
 
 
 def _own_names(data: Any) -> list[str] | None:
@@ -373,7 +374,7 @@ def _is_from_dtype(categorical_features: Any) -> bool:
     return isinstance(categorical_features, str) and categorical_features == "from_dtype"
 
 
-def _nominal_mask(choice: Any, n_features: int, names: Sequence[str] | None) -> np.ndarray | None:
+def nominal_mask(choice: Any, n_features: int, names: Sequence[str] | None) -> np.ndarray | None:
     """Mask of the nominal features, or None where the dtypes decide."""
     if _is_from_dtype(choice):
         return None
@@ -430,12 +431,13 @@ def _columns(data: Any, names: Sequence[str]) -> Iterator[Column]:
             yield array_column(data[:, j], name)
 
 
-def _encode_columns(
-    data: Any, names: Sequence[str], nominal: np.ndarray | None
-) -> tuple[np.ndarray, tuple[tuple[object, ...] | None, ...]]:
-    by_feature = np.empty((data.shape[1], data.shape[0]))
+def table_from_columns(
+    columns: Iterable[Column], names: tuple[str, ...], n_rows: int, nominal: np.ndarray | None
+) -> Table:
+    """Put columns side by side; `nominal` (a mask) decides over their kind where it is given."""
+    by_feature = np.empty((len(names), n_rows))
     categories: list[tuple[object, ...] | None] = []
-    for j, column in enumerate(_columns(data, names)):
+    for j, column in enumerate(columns):
         if column.kind != "number" if nominal is None else nominal[j]:
             codes, known = as_nominal(column, names[j])
             by_feature[j] = codes
@@ -443,7 +445,15 @@ def _encode_columns(
         else:
             by_feature[j] = _numbers(column, names[j], "numeric because categorical_features leaves it out")
             categories.append(None)
-    return np.ascontiguousarray(by_feature.T), tuple(categories)
+    return _finished(np.ascontiguousarray(by_feature.T), names, tuple(categories))
+
+
+def _finished(
+    values: np.ndarray, names: tuple[str, ...], categories: tuple[tuple[object, ...] | None, ...]
+) -> Table:
+    _refuse_infinite(values, names)
+    n_values = np.array([0 if c is None else len(c) for c in categories], dtype=np.int64)
+    return Table(values, n_values, names, categories)
 
 
 def as_nominal(column: Column, name: str) -> tuple[np.ndarray, tuple[object, ...]]:
@@ -469,8 +479,13 @@ def as_numbers(column: Column) -> np.ndarray | None:
     assert column.categories is not None
     if column.kind == "text" or not all(is_number(c) for c in column.categories):
         return None
-    numbers = np.array([*column.categories, np.nan], dtype=np.float64)
-    return numbers[np.where(np.isnan(column.values), -1, column.values).astype(np.int64)]
+    return recode(column.values, np.array(column.categories, dtype=np.float64))
+
+
+def recode(codes: np.ndarray, new: ArrayLike) -> np.ndarray:
+    """The new value of every code, NaN where missing."""
+    values = np.append(np.asarray(new, dtype=np.float64), np.nan)
+    return values[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
 
 
 def is_number(value: object) -> bool:
@@ -497,12 +512,12 @@ def _codes_like(column: Column, fitted: tuple[object, ...] | None, name: str) ->
     if given == fitted or not given:
         return codes
     place = {category: float(i) for i, category in enumerate(fitted)}
-    new = np.array([place.get(category, np.nan) for category in given] + [np.nan])
+    new = np.array([place.get(category, np.nan) for category in given])
     if fitted and all(map(is_number, given)) != all(map(is_number, fitted)) and np.isnan(new).all():
         raise ValueError(
             f"Column {name!r} had categories such as {fitted[0]!r} in fit, but holds {given[0]!r} now."
         )
-    return new[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
+    return recode(codes, new)
 
 
 def _check_names(given: np.ndarray | None, table: Table) -> None:

@@ -20,6 +20,7 @@ from .frames import (
     pandas_column,
     polars_column,
     read_array,
+    recode,
     series_kind,
     unique_names,
 )
@@ -98,7 +99,7 @@ _WORDS = {
 }
 
 
-class _Given(NamedTuple):
+class Given(NamedTuple):
     """What the user passed as y: columns, or a set of labels (None: unknown) per row."""
 
     names: tuple[str, ...]
@@ -156,15 +157,15 @@ def encode_target(
     if isinstance(y, Target):
         _check_length(len(y), n_rows)
         idle = _check_informative(y)
-        notes.extend([*_said_back(y, hint=False), *idle])
+        notes.extend([*said_back(y, hint=False), *idle])
         return y
     tree = None if hierarchy is None else Hierarchy.coerce(hierarchy)
-    task = _check_task(task, tree)
+    task = check_task(task, tree)
     given = _read(y, unlabeled)
     _check_length(given.n_rows, n_rows)
-    target = _encode(given, task, tree, hierarchy_decay)
+    target = encode_given(given, task, tree, hierarchy_decay)
     idle = _check_informative(target)
-    notes.extend(_said_back(target, hint=task == "auto" and any(c.kind == "number" for c in given.columns)))
+    notes.extend(said_back(target, hint=task == "auto" and any(c.kind == "number" for c in given.columns)))
     notes.extend(idle)
     return target
 
@@ -191,7 +192,7 @@ def encode_target_like(
         if target.task == "multi_label" and given.label_sets is not None:
             new = _from_label_sets(given.label_sets, target.names)
         else:
-            new = _encode(given, target.task, target.hierarchy)
+            new = encode_given(given, target.task, target.hierarchy)
     _check_length(len(new), n_rows)
     if new.values.shape[1] != len(target.names):
         raise ValueError(f"y has {new.values.shape[1]} targets, but {len(target.names)} were fitted.")
@@ -201,14 +202,14 @@ def encode_target_like(
         place = {value: i for i, value in enumerate(classes.tolist())}
         for value in new.classes.tolist():
             place.setdefault(value, len(place))
-        codes = np.array([*(place[v] for v in new.classes.tolist()), np.nan])
-        values = codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
+        values = recode(values, [place[value] for value in new.classes.tolist()])
         if len(place) > len(classes):
             classes = np.array(list(place), dtype=np.result_type(classes, new.classes))
     return Target(target.task, values, target.names, target.weights, classes, target.hierarchy)
 
 
-def _check_task(task: str, tree: Hierarchy | None) -> str:
+def check_task(task: str, tree: Hierarchy | None) -> str:
+    """The task, "hierarchical" where there is a hierarchy; refuses what does not fit."""
     if task not in ("auto", *TASKS):
         near = suggestion(task, TASKS)
         raise ValueError(f"task must be 'auto' or one of {', '.join(map(repr, TASKS))}, got {task!r}{near}.")
@@ -226,7 +227,7 @@ def _check_length(length: int, n_rows: int | None) -> None:
         )
 
 
-def _read(y: Any, unlabeled: object) -> _Given:
+def _read(y: Any, unlabeled: object) -> Given:
     if y is None:
         raise ValueError("Ranking requires y to be passed, but the target y is None.")
     if (kind := frame_kind(y)) is not None:
@@ -235,22 +236,22 @@ def _read(y: Any, unlabeled: object) -> _Given:
             raise ValueError("y is a frame without columns; give it one per target.")
         parts = list(y.iter_columns()) if kind == "polars" else [y.iloc[:, j] for j in range(y.shape[1])]
         columns = [_column(part, name, unlabeled) for part, name in zip(parts, names)]
-        return _Given(names, columns, None, True, feature_names(y) is not None, len(y))
+        return Given(names, columns, None, True, feature_names(y) is not None, len(y))
     if (cells := _cells_with_sets(y)) is not None:
         sets = [_label_set(cell, row, unlabeled) for row, cell in enumerate(cells)]
-        return _Given((), [], sets, False, False, len(cells))
+        return Given((), [], sets, False, False, len(cells))
     if series_kind(y) is not None:
         own = getattr(y, "name", None)
         name = "y" if own in (None, "") else str(own)
-        return _Given((name,), [_column(y, name, unlabeled)], None, False, own is not None, len(y))
+        return Given((name,), [_column(y, name, unlabeled)], None, False, own is not None, len(y))
     array = read_array(y.toarray() if hasattr(y, "toarray") and hasattr(y, "nnz") else y)
     if array.ndim == 1:
-        return _Given(("y",), [_column(array, "y", unlabeled)], None, False, False, len(array))
+        return Given(("y",), [_column(array, "y", unlabeled)], None, False, False, len(array))
     if array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(f"y should be a 1d array, or 2d with a column per target, got shape {array.shape}.")
     names = ("y",) if array.shape[1] == 1 else tuple(f"y{j}" for j in range(array.shape[1]))
     columns = [_column(array[:, j], name, unlabeled) for j, name in enumerate(names)]
-    return _Given(names, columns, None, True, False, len(array))
+    return Given(names, columns, None, True, False, len(array))
 
 
 def _column(values: Any, name: str, unlabeled: object) -> Column:
@@ -269,6 +270,11 @@ def _column(values: Any, name: str, unlabeled: object) -> Column:
         if unlabeled is not None:
             array[[_same(v, unlabeled) for v in array]] = None
         column = array_column(array, name)
+    return hide(column, unlabeled)
+
+
+def hide(column: Column, unlabeled: object) -> Column:
+    """The column with the value `unlabeled` (None: no value) as a hole."""
     if unlabeled is None:
         return column
     if column.categories is None:
@@ -320,7 +326,7 @@ def _label_set(cell: Any, row: int, unlabeled: object) -> frozenset[object] | No
     )
 
 
-def _infer(given: _Given) -> str:
+def _infer(given: Given) -> str:
     """DESIGN 2.1."""
     if given.label_sets is not None:
         return "multi_label"
@@ -335,7 +341,8 @@ def _infer(given: _Given) -> str:
     return "multi_label" if binary else "multi_target"
 
 
-def _encode(given: _Given, task: str, tree: Hierarchy | None, decay: float = 0.75) -> Target:
+def encode_given(given: Given, task: str, tree: Hierarchy | None, decay: float = 0.75) -> Target:
+    """Encode what was read; "auto" infers the task."""
     if given.columns:
         values = np.array([column.values for column in given.columns])
         if np.isinf(values).any():
@@ -375,7 +382,7 @@ def _encode(given: _Given, task: str, tree: Hierarchy | None, decay: float = 0.7
     return _classes(given) if task == "classification" else _numbers(given)
 
 
-def _classes(given: _Given) -> Target:
+def _classes(given: Given) -> Target:
     (name,), (column,) = given.names, given.columns
     if column.kind == "number":
         known = column.values[~np.isnan(column.values)]
@@ -394,11 +401,11 @@ def _classes(given: _Given) -> Target:
     return Target("classification", values, given.names, np.ones(1), classes.astype(column.dtype))
 
 
-def _numbers(given: _Given) -> Target:
+def _numbers(given: Given) -> Target:
     return Target("regression", _matrix(given, "regression"), given.names, np.ones(1))
 
 
-def _several(given: _Given, task: str) -> Target:
+def _several(given: Given, task: str) -> Target:
     values = _matrix(given, task)
     if not given.wide:
         other = "regression" if task == "multi_target" else "classification"
@@ -416,7 +423,7 @@ def _several(given: _Given, task: str) -> Target:
     return Target(task, values, given.names, np.ones(values.shape[1]))
 
 
-def _matrix(given: _Given, task: str) -> np.ndarray:
+def _matrix(given: Given, task: str) -> np.ndarray:
     numbers = []
     for name, column in zip(given.names, given.columns):
         values = as_numbers(column)
@@ -456,7 +463,7 @@ def _ones(sets: Sequence[Iterable[object] | None], place: dict[str, int]) -> np.
     return values
 
 
-def _membership(given: _Given, tree: Hierarchy) -> np.ndarray:
+def _membership(given: Given, tree: Hierarchy) -> np.ndarray:
     """Zeros and ones per label of the hierarchy, as given (not yet closed upwards)."""
     if len(given.columns) == 1 and given.names != tree.labels:
         codes, categories = as_nominal(given.columns[0], given.names[0])
@@ -529,7 +536,8 @@ def _check_informative(target: Target) -> list[str]:
     return notes
 
 
-def _said_back(target: Target, *, hint: bool) -> list[str]:
+def said_back(target: Target, *, hint: bool) -> list[str]:
+    """What was understood, in words (DESIGN 2.1)."""
     parts = [_WORDS[target.task]]
     if target.task == "classification":
         parts.append(f"{target.n_classes} classes")
