@@ -190,39 +190,25 @@ def load(
     if not paths:
         raise ValueError("No file was named; give a path or a list of paths.")
     raw, part = _stack([_read(p, sparse_base, frozenset(missing)) for p in paths], paths)
-    notes = list(raw.notes)
+    file, names, columns = paths[0].name, raw.names, list(raw.columns)
     if not len(part):
-        raise ValueError(f"{paths[0].name} has no rows.")
-    names = raw.names
-
-    chosen = _chosen_targets(targets, raw, paths[0].name)
-    out = set(_find(drop, names, paths[0].name))
-    if clash := [names[j] for j in chosen if j in out]:
-        raise ValueError(f"The target {clash[0]!r} cannot also be dropped.")
-    if features is None:
-        used = [j for j in range(len(names)) if j not in out and j not in chosen and names[j] not in raw.skip]
-    else:
-        used = [j for j in _find(features, names, paths[0].name) if j not in out]
-        if clash := [names[j] for j in used if j in chosen]:
-            raise ValueError(f"{clash[0]!r} cannot be a feature and the target at once.")
-    notes += [
-        f"{name!r} {raw.skip[name]} and was left out" for name in raw.skip if name not in _at(names, chosen)
-    ]
-    if not used:
-        raise ValueError(f"{paths[0].name} has no feature columns left beside the target.")
-
-    columns = list(raw.columns)
-    for j in _find(nominal, names, paths[0].name):
+        raise ValueError(f"{file} has no rows.")
+    for j in _find(nominal, names, file):
         codes, categories = as_nominal(columns[j], names[j])
         columns[j] = Column("category", codes, categories, columns[j].dtype)
-    X = table_from_columns((columns[j] for j in used), _at(names, used), len(part), None)
-    for j in used:
-        if columns[j].kind == "text" and len(columns[j].categories or ()) == len(part) > 2:
-            notes.append(f"{names[j]!r} has another text in every row; drop it if it only names the rows")
+    chosen = _chosen_targets(targets, raw, file)
+    used = _chosen_features(features, drop, chosen, raw, file)
 
+    X = table_from_columns((columns[j] for j in used), _at(names, used), len(part), None)
     given = [hide(columns[j], unlabeled) for j in chosen]
-    target, said = _target(given, _at(names, chosen), task, tree, hierarchy_decay, raw)
-    notes += said
+    target, notes = _target(given, _at(names, chosen), task, tree, hierarchy_decay, raw)
+    notes += raw.notes
+    notes += [f"{names[j]!r} {raw.skip[j]} and was left out" for j in raw.skip if j not in {*used, *chosen}]
+    notes += [
+        f"{names[j]!r} has another text in every row; drop it if it only names the rows"
+        for j in used
+        if columns[j].kind == "text" and len(columns[j].categories or ()) == len(part) > 2
+    ]
     declared = tuple(columns[j].categories for j in chosen)
     return Dataset(X, target, _at(names, chosen), declared, part, tuple(notes))
 
@@ -234,7 +220,7 @@ class _Raw(NamedTuple):
     columns: list[Column]
     declared: bool  # the file itself says what kind a column is
     hierarchies: dict[str, Hierarchy]
-    skip: dict[str, str]  # columns that are no features, and why
+    skip: dict[int, str]  # columns that are no features unless asked for, and why
     notes: list[str]
 
 
@@ -268,7 +254,7 @@ def _format(path: Path) -> str:
 def _from_arff(path: Path, sparse_base: int) -> _Raw:
     arff = read_arff(path, sparse_base=sparse_base)
     columns, hierarchies, skip = [], {}, {}
-    for attribute, cells in zip(arff.attributes, arff.cells):
+    for j, (attribute, cells) in enumerate(zip(arff.attributes, arff.cells)):
         if attribute.kind == "numeric":
             columns.append(Column("number", cells, None, np.dtype(np.float64)))
             continue
@@ -276,9 +262,9 @@ def _from_arff(path: Path, sparse_base: int) -> _Raw:
         columns.append(Column(kind, cells, attribute.values, np.dtype(object)))
         if attribute.hierarchy is not None:
             hierarchies[attribute.name] = attribute.hierarchy
-            skip[attribute.name] = "is a set of labels"
+            skip[j] = "is a set of labels"
         elif attribute.kind == "key":
-            skip[attribute.name] = "names the rows"
+            skip[j] = "names the rows"
     return _Raw(tuple(a.name for a in arff.attributes), columns, True, hierarchies, skip, [])
 
 
@@ -310,7 +296,7 @@ def _from_csv(path: Path, missing: frozenset[str]) -> _Raw:
         notes.append("the first line was taken as column names although it holds numbers")
     names = [name or f"unnamed{j}" for j, name in enumerate(header)]
     if not header[0] and columns[0].kind == "number" and (np.diff(columns[0].values) == 1).all():
-        skip[names[0]] = "counts the rows"
+        skip[0] = "counts the rows"
     return _Raw(unique_names(names, len(names)), columns, False, {}, skip, notes)
 
 
@@ -353,7 +339,7 @@ def _from_parquet(path: Path) -> _Raw:
         raise ValueError(f"{path.name} is no readable Parquet file ({error}).") from None
     names = unique_names(table.column_names, len(table.column_names))
     columns = [_arrow_column(column, name) for column, name in zip(table.itercolumns(), names)]
-    skip = {name: "is the frame's index" for name in names if name.startswith("__index_level_")}
+    skip = {j: "is the frame's index" for j, name in enumerate(names) if name.startswith("__index_level_")}
     return _Raw(names, columns, False, {}, skip, [])
 
 
@@ -454,6 +440,26 @@ def _chosen_targets(targets: Selection | None, raw: _Raw, file: str) -> list[int
     if not chosen:
         raise ValueError("No target column was named.")
     return chosen
+
+
+def _chosen_features(
+    features: Selection | None, drop: Selection, targets: list[int], raw: _Raw, file: str
+) -> list[int]:
+    out = _find(drop, raw.names, file)
+    for j in targets:
+        if j in out:
+            raise ValueError(f"The target {raw.names[j]!r} cannot also be dropped.")
+    if features is None:
+        left = {*out, *targets, *raw.skip}
+        used = [j for j in range(len(raw.names)) if j not in left]
+    else:
+        used = [j for j in _find(features, raw.names, file) if j not in out]
+    if not used:
+        raise ValueError(f"{file} has no feature columns left beside the target.")
+    for j in targets:
+        if j in used:
+            raise ValueError(f"{raw.names[j]!r} cannot be a feature and the target at once.")
+    return used
 
 
 def _find(selection: Selection, names: tuple[str, ...], file: str) -> list[int]:
