@@ -1,0 +1,422 @@
+"""The command line: what it reads, prints, writes and refuses."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+import semirank
+from semirank import Ranking, _terminal, cli
+from semirank._cli_input import parameters, read, read_hierarchy
+
+CSV = "size,colour,noise,fruit\n" + "".join(
+    f"{i % 7},{'red' if i % 2 else 'blue'},{i * 37 % 11},{('cherry', 'lemon')[i % 2] if i < 12 else ''}\n"
+    for i in range(40)
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a small table in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fruit.csv").write_text(CSV)
+    return tmp_path
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run `semirank WORDS` and get (exit code, standard output, standard error)."""
+
+    def run(*words, pipe=None):
+        monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])
+        if pipe is not None:
+            monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(pipe)))
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def fake_rank(monkeypatch):
+    """A stand-in for semirank.rank that scores columns by position and remembers its arguments."""
+    calls = []
+
+    def rank(X, y, *, progress=None, **params):
+        calls.append({"X": X, "y": y, **params})
+        warnings.warn("too few labels for folds: w = 1 was used", UserWarning, stacklevel=2)
+        if progress is not None:
+            for done in range(4):
+                progress(done, 3, "trees")
+        scores = np.arange(len(X.names), 0, -1, dtype=float)
+        return Ranking(
+            names=X.names, scores=scores, method="forest", importance="genie3", notes=["said by the ranker"]
+        )
+
+    monkeypatch.setitem(vars(semirank), "rank", rank)
+    return calls
+
+
+class TestRank:
+    def test_table_and_notes(self, folder, call, fake_rank):
+        code, out, err = call("rank", "fruit.csv", "--target", "fruit")
+        assert code == 0
+        lines = out.splitlines()
+        assert lines[0] == "Forest (genie3) ranked 3 features; first come size, colour, noise."
+        assert lines[2].split() == ["rank", "feature", "genie3"]
+        assert lines[3].split()[:3] == ["1", "size", "3"]
+        said = err.splitlines()
+        assert "classification, 2 classes, 12 of 40 rows labelled" in said
+        assert "said by the ranker" in said
+        assert "too few labels for folds: w = 1 was used" in said
+        given = fake_rank[0]
+        assert given["y"].task == "classification"
+        assert (given["method"], given["random_state"], given["n_jobs"]) == ("auto", 0, -1)
+
+    def test_options_reach_the_ranker(self, folder, call, fake_rank):
+        words = "rank fruit.csv -t fruit -m relief -i relief --seed 5 --jobs 2 --drop noise"
+        code, *_ = call(*words.split(), "--set", "n_neighbors=[10, 20]", "--set", "tune=true")
+        assert code == 0
+        given = fake_rank[0]
+        assert given["X"].names == ("size", "colour")
+        assert given["method"] == "relief"
+        assert given["importance"] == "relief"
+        assert given["random_state"] == 5
+        assert given["n_jobs"] == 2
+        assert given["n_neighbors"] == [10, 20]
+        assert given["tune"] is True
+
+    def test_features_and_patterns(self, folder, call, fake_rank):
+        code, *_ = call("rank", "fruit.csv", "-t", "fr*", "--features", "*i*e", "--task", "classification")
+        assert code == 0
+        assert fake_rank[0]["X"].names == ("size", "noise")
+
+    def test_task(self, folder, call, fake_rank):
+        assert call("rank", "fruit.csv", "-t", "size", "--task", "regression")[0] == 0
+        assert fake_rank[0]["y"].task == "regression"
+
+    def test_unlabeled_value(self, folder, call, fake_rank):
+        (folder / "minus.csv").write_text("a,y\n" + "".join(f"{i},{i % 3 - 1}\n" for i in range(30)))
+        assert call("rank", "minus.csv", "-t", "y", "--set", "unlabeled=-1")[0] == 0
+        assert int(fake_rank[0]["y"].labeled.sum()) == 20
+
+    def test_json_is_the_whole_ranking(self, folder, call, fake_rank):
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "--json", "--quiet")
+        assert (code, err) == (0, "")
+        values = json.loads(out)
+        assert values["names"] == ["size", "colour", "noise"]
+        assert "said by the ranker" in values["notes"]
+        assert values["origin"]["command"] == "semirank rank fruit.csv -t fruit --json --quiet"
+
+    def test_quiet(self, folder, call, fake_rank):
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "-q")
+        assert (code, err) == (0, "")
+        assert "size" in out
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "-q", "--out", "r.json")
+        assert (code, out, err) == (0, "", "")
+        assert Ranking.load("r.json").names == ("size", "colour", "noise")
+
+    def test_out_may_repeat(self, folder, call, fake_rank):
+        names = ["r.json", "r.csv", "r.fimp", "r.html"]
+        code, _, err = call("rank", "fruit.csv", "-t", "fruit", *(w for n in names for w in ("--out", n)))
+        assert code == 0
+        assert [line for line in err.splitlines() if line.startswith("wrote")] == [
+            f"wrote {n}" for n in names
+        ]
+        scores = [Ranking.load(n).scores.tolist() for n in names[:3]]
+        assert scores == [[3.0, 2.0, 1.0]] * 3
+        assert "semirank rank fruit.csv -t fruit" in (folder / "r.html").read_text()
+
+    def test_pipe(self, folder, call, fake_rank):
+        assert call("rank", "-", "-t", "fruit", pipe=CSV.encode())[0] == 0
+        assert call("rank", "-", "-t", "fruit", pipe=gzip.compress(CSV.encode()))[0] == 0
+        arff = "@RELATION r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,q\n3,?\n"
+        assert call("rank", "-", pipe=arff.encode())[0] == 0
+        assert [given["X"].shape for given in fake_rank] == [(40, 3), (40, 3), (3, 1)]
+
+    def test_empty_pipe(self, folder, call, fake_rank):
+        code, _, err = call("rank", "-", "-t", "fruit", pipe=b"\n")
+        assert (code, err) == (2, "error: Nothing came through the pipe.\n")
+
+    def test_several_files(self, folder, call, fake_rank):
+        (folder / "more.csv").write_text(CSV)
+        assert call("rank", "fruit.csv", "more.csv", "-t", "fruit")[0] == 0
+        assert fake_rank[0]["X"].shape == (80, 3)
+
+    def test_label_sets_in_a_column(self, folder, call, fake_rank):
+        (folder / "sets.csv").write_text("a,tags\n1,x;y\n2,y\n3,;\n4,\n5, x ; z \n")
+        code, _, err = call("rank", "sets.csv", "--labels-from-column", "tags")
+        assert code == 0
+        target = fake_rank[0]["y"]
+        assert target.task == "multi_label"
+        assert target.names == ("x", "y", "z")
+        known = [[1, 1, 0], [0, 1, 0], [0, 0, 0], [np.nan] * 3, [1, 0, 1]]
+        assert np.array_equal(target.values, known, equal_nan=True)
+        assert "multi-label classification, 3 labels, 4 of 5 rows labelled" in err
+        assert "classes" not in err
+
+    def test_label_sets_of_numbers(self, folder, call, fake_rank):
+        (folder / "sets.csv").write_text("a,tags\n1,7\n2,8\n3,\n")
+        assert call("rank", "sets.csv", "--labels-from-column", "tags")[0] == 0
+        assert fake_rank[0]["y"].names == ("7", "8")
+
+    def test_hierarchy_file(self, folder, call, fake_rank):
+        (folder / "sets.csv").write_text("a,tags\n1,p/q;r\n2,r\n3,\n4,p\n")
+        (folder / "tree.txt").write_text("p\np/q\n\nr\n")
+        code, _, err = call("rank", "sets.csv", "--labels-from-column", "tags", "--hierarchy", "tree.txt")
+        assert code == 0, err
+        target = fake_rank[0]["y"]
+        assert target.task == "hierarchical"
+        assert target.values[0].tolist() == [1, 1, 1]
+        (folder / "joined.csv").write_text("a,tags\n1,p/q@r\n2,r\n3,\n4,p\n")
+        assert call("rank", "joined.csv", "-t", "tags", "--hierarchy", "tree.txt")[0] == 0
+        assert np.array_equal(fake_rank[1]["y"].values, target.values, equal_nan=True)
+
+    def test_python_lines_make_the_same(self, folder, call, fake_rank):
+        (folder / "sets.csv").write_text("a,b,tags\n1,2,p/q;r\n2,2,r\n3,1,\n4,0,p\n")
+        (folder / "pairs.txt").write_text("root,p\nroot,r\np,p/q\n")
+        words = ["--labels-from-column", "tags", "--hierarchy", "pairs.txt", "--out", "r.json", "--drop", "b"]
+        assert call("rank", "sets.csv", *words)[0] == 0
+        assert call("rank", "fruit.csv", "-t", "fruit", "--task", "classification", "--out", "s.json")[0] == 0
+        for name, given in zip(("r.json", "s.json"), fake_rank[:2]):
+            with pytest.warns(UserWarning, match="too few labels"):
+                exec(Ranking.load(name).origin["python"], {})
+            again = fake_rank[-1]
+            assert np.array_equal(again["X"].values, given["X"].values, equal_nan=True)
+            assert np.array_equal(again["y"].values, given["y"].values, equal_nan=True)
+            assert again["random_state"] == given["random_state"] == 0
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("rank", "Missing argument"),
+            ("rank absent.csv -t y", "no file absent.csv"),
+            ("rank fruit.csv", "Name the target column"),
+            ("rank fruit.csv -t fruut", "fruit"),
+            ("rank fruit.csv -t fruit --task regression", "regression"),
+            ("rank fruit.csv -t fruit --task nonsense", "nonsense"),
+            ("rank fruit.csv -t fruit --method forrest", "forrest"),
+            ("rank fruit.csv -t fruit --seed -1", "--seed"),
+            ("rank fruit.csv -t fruit --out r.xlsx", "extension must be one of"),
+            ("rank fruit.csv -t fruit --out absent/r.json", "does not exist"),
+            ("rank fruit.csv -t fruit --set nonsense", "NAME=VALUE"),
+            ("rank fruit.csv -t fruit --labels-from-column fruit", "not both"),
+            ("rank fruit.csv --labels-from-column fruit --task regression", "do not fit"),
+            ("rank fruit.csv -t fruit --hierarchy absent.txt", "absent.txt"),
+            ("rank fruit.csv -t fruit --colour red", "--colour"),
+            ("compare fruit.csv", "Missing argument"),
+            ("compare fruit.csv fruit.csv", "does not hold a ranking"),
+            ("nonsense", "nonsense"),
+        ],
+    )
+    def test_one_line_and_exit_code_2(self, folder, call, fake_rank, words, message):
+        code, out, err = call(*words.split())
+        assert code == 2
+        assert out == ""
+        assert err.startswith("error: ")
+        assert message in err
+        assert err.count("\n") == 1
+        assert fake_rank == []
+
+    def test_interrupt_leaves_no_file(self, folder, call, monkeypatch):
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setitem(vars(semirank), "rank", interrupted)
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "--out", "r.json")
+        assert (code, out) == (130, "")
+        assert err.splitlines()[-1].startswith("interrupted")
+        assert sorted(p.name for p in folder.iterdir()) == ["fruit.csv"]
+
+    def test_a_fault_of_ours(self, folder, call, monkeypatch):
+        def broken(*_, **__):
+            raise KeyError("gone")
+
+        monkeypatch.setitem(vars(semirank), "rank", broken)
+        code, _, err = call("rank", "fruit.csv", "-t", "fruit", "-q")
+        assert code == 1
+        assert "SEMIRANK_DEBUG=1" in err
+        monkeypatch.setenv("SEMIRANK_DEBUG", "1")
+        monkeypatch.setattr(sys, "argv", ["semirank", "rank", "fruit.csv", "-t", "fruit", "-q"])
+        with pytest.raises(KeyError):
+            cli.main()
+
+    def test_memory(self, folder, call, monkeypatch):
+        def large(*_, **__):
+            raise MemoryError
+
+        monkeypatch.setitem(vars(semirank), "rank", large)
+        assert call("rank", "fruit.csv", "-t", "fruit", "-q")[::2] == (
+            2,
+            "error: not enough memory; use fewer rows or features.\n",
+        )
+
+
+class TestCompare:
+    def rankings(self, folder):
+        names = tuple(f"x{i}" for i in range(12))
+        scores = np.arange(12.0)
+        for name, values in (("a", scores), ("b", scores[::-1])):
+            Ranking(names=names, scores=values, method="relief", importance="relief").save(
+                folder / f"{name}.json"
+            )
+
+    def test_table(self, folder, call):
+        self.rankings(folder)
+        code, out, _ = call("compare", "a.json", "b.json")
+        assert code == 0
+        assert out.splitlines()[0] == "a.json against b.json, 12 features"
+        assert ["Kendall's", "tau-b", "-1.000"] in [line.split() for line in out.splitlines()]
+        assert ["1", "12", "x11"] in [line.split() for line in out.splitlines()]
+
+    def test_json(self, folder, call):
+        self.rankings(folder)
+        code, out, _ = call("compare", "a.json", "a.json", "--json")
+        assert code == 0
+        assert json.loads(out)["fuji_area"] == 1.0
+
+    def test_different_features(self, folder, call, fake_rank):
+        self.rankings(folder)
+        assert call("rank", "fruit.csv", "-t", "fruit", "--out", "c.json")[0] == 0
+        code, _, err = call("compare", "a.json", "c.json")
+        assert code == 2
+        assert "different features" in err
+
+
+class TestStart:
+    def test_help_and_version(self, call):
+        code, out, _ = call("--help")
+        assert code == 0
+        for command in ("rank", "demo", "compare", "doctor"):
+            assert f"\n  {command} " in out
+        assert call()[1] == out
+        assert call("--version")[1] == f"semirank {semirank.__version__}\n"
+        assert "--labels-from-column" in call("rank", "-h")[1]
+
+    @pytest.mark.parametrize("code", ["import semirank", "import semirank.cli"])
+    def test_nothing_heavy_is_loaded(self, code):
+        heavy = "{'numba', 'sklearn', 'scipy', 'pandas', 'polars', 'matplotlib', 'pyarrow'}"
+        script = f"{code}\nimport sys\nprint(sorted({heavy} & set(sys.modules)))"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout == "[]\n"
+
+    def test_help_loads_nothing_heavy(self):
+        script = (
+            "import sys\nfrom semirank import cli\nsys.argv = ['semirank', '--help']\n"
+            "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
+            "print(sorted({'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+    def test_closed_pipe_is_no_error(self, folder):
+        ranking = Ranking(
+            names=[f"x{i}" for i in range(20000)],
+            scores=np.arange(20000.0),
+            method="relief",
+            importance="relief",
+        )
+        ranking.save(folder / "a.json")
+        code = "from semirank.cli import main; main()"
+        command = f'"{sys.executable}" -c "{code}" compare a.json a.json --json | head -c 10'
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=os.environ,
+        )
+        assert "Traceback" not in done.stderr
+        assert done.stdout == '{"kendall"'
+
+
+class TestTerminal:
+    def test_progress_is_silent_when_quiet(self):
+        with _terminal.progress(quiet=True) as progress:
+            assert progress is None
+
+    def test_progress_in_a_log(self, capsys, monkeypatch):
+        clock = iter([0.0, 1.0, 6.0, 7.0, 12.0])
+        monkeypatch.setattr(_terminal.time, "monotonic", lambda: next(clock))
+        with _terminal.progress() as progress:
+            for done in range(5):
+                progress(done, 4, "trees")
+        assert capsys.readouterr().err.splitlines() == ["trees: 2 of 4", "trees: 4 of 4"]
+
+    def test_progress_on_a_terminal(self, monkeypatch):
+        stream = io.StringIO()
+        stream.isatty = lambda: True
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setenv("TERM", "xterm")
+        with _terminal.progress() as progress:
+            progress(0, 3, "trees")
+            progress(3, 3, "trees")
+        assert "trees" in stream.getvalue()
+
+    def test_table_on_a_terminal_keeps_brackets(self, monkeypatch):
+        stream = io.StringIO()
+        stream.isatty = lambda: True
+        monkeypatch.setattr(sys, "stdout", stream)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "80")
+        _terminal.show_table(["rank", "feature"], [["1", "[bold]a[/bold]"]])
+        assert "[bold]a[/bold]" in stream.getvalue()
+
+    def test_compiled_follows_the_cache(self, tmp_path, monkeypatch):
+        kernel = tmp_path / "split.py"
+        kernel.write_text("@njit\n")
+        monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert not _terminal.compiled(kernel)
+        cache = tmp_path / "__pycache__"
+        cache.mkdir()
+        version = f"py{sys.version_info.major}{sys.version_info.minor}"
+        entry = cache / f"split.best-12.{version}.nbi"
+        entry.write_text("")
+        assert _terminal.compiled(kernel)
+        os.utime(entry, (1, 1))
+        assert not _terminal.compiled(kernel)
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
+        os.utime(entry)
+        assert _terminal.compiled(kernel)
+
+    def test_says_when_it_compiles(self, monkeypatch, capsys):
+        monkeypatch.setattr(_terminal, "compiled", lambda path: False)
+        _terminal.say_if_compiling("auto")
+        assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
+        monkeypatch.setattr(_terminal, "compiled", lambda path: True)
+        _terminal.say_if_compiling("relief")
+        assert capsys.readouterr().err == ""
+
+
+class TestInput:
+    def test_parameters(self):
+        assert parameters(["a=1", "b=x=y", "c-d= [1, 2] ", "e=None", "f=false", "g="]) == {
+            "a": 1, "b": "x=y", "c_d": [1, 2], "e": None, "f": False, "g": "",
+        }  # fmt: skip
+
+    def test_hierarchy_file(self, tmp_path):
+        path = tmp_path / "h.txt"
+        path.write_text("root,a\na,b\n")
+        assert read_hierarchy(path) == [["root", "a"], ["a", "b"]]
+        path.write_text("root,a\na\n")
+        with pytest.raises(ValueError, match="no parent,child pair"):
+            read_hierarchy(path)
+
+    def test_empty_hierarchy_file(self, folder):
+        (folder / "h.txt").write_text("\n")
+        with pytest.raises(ValueError, match="is empty"):
+            read(["fruit.csv"], targets=["fruit"], hierarchy=folder / "h.txt")
