@@ -90,12 +90,11 @@
   }
 
   function arrange() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = search.value.trim().toLowerCase();
     const names = data.values.name;
     const rows = [];
     for (let i = 0; i < names.length; i++) {
-      const name = names[i].toLowerCase();
-      if (words.every((w) => name.includes(w))) rows.push(i);
+      if (names[i].toLowerCase().includes(wanted)) rows.push(i);
     }
     const values = data.values[state.column];
     const text = state.column === "name";
