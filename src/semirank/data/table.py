@@ -21,6 +21,17 @@ class Table:
         Feature names, unique.
     categories : tuple
         Per feature None (numeric) or the tuple of declared values, in code order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semirank import Table
+    >>> values = np.array([[1.5, 0.0], [2.5, np.nan]])
+    >>> table = Table(values, np.array([0, 2]), ("size", "colour"), (None, ("blue", "red")))
+    >>> table.shape
+    (2, 2)
+    >>> table.take(np.array([0])).values.tolist()
+    [[1.5, 0.0]]
     """
 
     values: np.ndarray
