@@ -170,7 +170,8 @@ def series_kind(y: Any) -> str | None:
 def read_array(values: Any) -> np.ndarray:
     """The array a user means by a list or array-like: text and numbers side by side stay what they are."""
     if isinstance(values, np.ma.MaskedArray):
-        values = np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
+        mask, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        values[mask] = None
     try:
         array = np.asarray(values)
     except ValueError as error:
