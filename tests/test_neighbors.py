@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from semirank import neighbors
 from semirank.data.table import Table
-from semirank.neighbors import fit_metric, nearest_squared
+from semirank.neighbors import fit_metric, nearest_l1, nearest_squared
 
 from .naive_neighbors import all_distances, make_table, order
 
@@ -39,16 +39,59 @@ def test_squared_equals_twin(recipe, n, k, other):
         np.testing.assert_allclose(found.distances[a], each[a][rows], atol=1e-12)
 
 
+@settings(deadline=None, max_examples=100)
+@given(tables, st.integers(1, 30), st.integers(1, 40), st.booleans())
+def test_l1_equals_twin(recipe, n, k, other):
+    rng = np.random.default_rng(recipe.pop("seed"))
+    recipe["kinds"] = recipe["kinds"] * 3  # more than one block of eight numbers
+    pool = make_table(rng, n, **recipe)
+    query = make_table(rng, 6, **recipe) if other else None
+    found = nearest_l1(pool, k, query=query)
+    each = all_distances(pool if query is None else query, pool, pool).mean(axis=2)
+    for a in range(len(each)):
+        rows = order(each[a], k, 1.0, skip=None if other else a)
+        assert list(found.rows[a]) == rows
+        np.testing.assert_allclose(found.distances[a], each[a][rows], atol=1e-14)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("kinds", [[2] * 130, [0] * 70, [3] * 70 + [9] * 10 + [0] * 3])
+def test_l1_over_many_tiles_and_words(kinds, missing):
+    rng = np.random.default_rng(1)
+    table = make_table(rng, 600, kinds, missing=missing, grid=2 if kinds[0] == 0 else None)
+    visited = rng.choice(600, size=5, replace=False)
+    found = nearest_l1(table, 20, rows=visited)
+    each = all_distances(table.take(visited), table, table).mean(axis=2)
+    for a, row in enumerate(visited):
+        assert list(found.rows[a]) == order(each[a], 20, 1.0, skip=row)
+
+
+def test_l1_tells_apart_what_float32_cannot():
+    # Rows that differ by less than a float32 step; the nearest is the last.
+    values = 0.5 + np.array([[0.0], [3e-9], [2e-9], [1e-9], [-0.5], [0.5]])
+    table = Table(np.repeat(values, 9, axis=1), np.zeros(9, np.int64), tuple("abcdefghi"), (None,) * 9)
+    assert nearest_l1(table, 3, rows=np.array([0])).rows.tolist() == [[3, 2, 1]]
+
+
+def test_everything_equal():
+    table = Table(np.ones((40, 3)), np.zeros(3, np.int64), tuple("abc"), (None,) * 3)
+    for found in (nearest_l1(table, 2), nearest_squared(table, 2, np.ones(3))):
+        assert found.rows[:3].tolist() == [[1, 2], [0, 2], [0, 1]]
+        assert (found.rows[2:] == [0, 1]).all()
+        assert (found.distances == 0.0).all()
+
+
 def test_blocks_and_threads_do_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     table = make_table(rng, 300, [0] * 4 + [2, 3], missing=0.1, grid=3)
     weights = np.array([0.3, 0.1, 0.1, 0.1, 1.0, 1 / 3])
-    whole = nearest_squared(table, 10, weights)
+    whole = nearest_squared(table, 10, weights), nearest_l1(table, 10)
     monkeypatch.setattr(neighbors, "_BLOCK_CELLS", 300 * 7)
     for n_jobs in (1, 2):
-        parts = nearest_squared(table, 10, weights, n_jobs=n_jobs)
-        np.testing.assert_array_equal(parts.rows, whole.rows)
-        np.testing.assert_array_equal(parts.distances, whole.distances)
+        parts = nearest_squared(table, 10, weights, n_jobs=n_jobs), nearest_l1(table, 10, n_jobs=n_jobs)
+        for expected, found in zip(whole, parts):
+            np.testing.assert_array_equal(found.rows, expected.rows)
+            np.testing.assert_array_equal(found.distances, expected.distances)
 
 
 def test_ties_that_rounding_hides_go_by_row_number():
@@ -58,8 +101,8 @@ def test_ties_that_rounding_hides_go_by_row_number():
     )
     table = Table(steps * 0.1, np.zeros(4, np.int64), tuple("abcd"), (None,) * 4)
     origin = Table(np.zeros((1, 4)), table.n_values, table.names, table.categories)
-    found = nearest_squared(table, 5, np.ones(4), query=origin, metric=fit_metric(table))
-    assert found.rows.tolist() == [[4, 0, 1, 2, 3]]
+    assert nearest_squared(table, 5, np.ones(4), query=origin).rows.tolist() == [[4, 0, 1, 2, 3]]
+    assert nearest_l1(table, 5, query=origin).rows.tolist() == [[4, 0, 1, 2, 3]]
 
 
 def test_metric_survives_extreme_and_constant_columns():
@@ -73,5 +116,5 @@ def test_metric_survives_extreme_and_constant_columns():
 @pytest.mark.parametrize("n", [0, 1])
 def test_no_other_row(n):
     table = Table(np.zeros((n, 2)), np.zeros(2, np.int64), tuple("ab"), (None,) * 2)
-    found = nearest_squared(table, 3, np.ones(2))
-    assert found.rows.shape == found.distances.shape == (n, 0)
+    for found in (nearest_squared(table, 3, np.ones(2)), nearest_l1(table, 3)):
+        assert found.rows.shape == found.distances.shape == (n, 0)

@@ -1,4 +1,10 @@
-"""Kernels of the neighbour search: plain arrays in, plain arrays out."""
+"""Kernels of the neighbour search: plain arrays in, plain arrays out.
+
+Both metrics go the same way. Cheap approximate distances with a known error bound (float32 sums and packed
+bits for the plain L1 metric, a matrix product for weighted squares) leave a few candidates per query row;
+those that the bound cannot tell apart are compared by `pair_distance`, the definition itself. So the answer
+does not depend on how the approximation was computed.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +17,54 @@ CELL = 2.0**-34
 
 
 @njit(cache=True, nogil=True)
-def squared_pair(a, b, n_values, weights):
-    """sum_i w_i d_i(a, b)^2 in feature order: the definition that every faster path must agree with."""
+def feature_distance(x, y, n_values):
+    """d_i of DESIGN 1.6 for scaled numbers (n_values 0) or codes, NaN where missing."""
+    if n_values > 0:
+        if np.isnan(x) or np.isnan(y):
+            return 1.0 - 1.0 / n_values
+        return 0.0 if x == y else 1.0
+    if np.isnan(x):
+        return 1.0 if np.isnan(y) else max(y, 1.0 - y)
+    if np.isnan(y):
+        return max(x, 1.0 - x)
+    return abs(x - y)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def _plain_distance(a, b, n_plain, weights, squared):
+    """The sum over features with d_i = |a - b|; any order of summation (and so vector instructions)."""
     total = 0.0
-    for i in range(len(a)):
-        x = a[i]
-        y = b[i]
-        if n_values[i] > 0:
-            if np.isnan(x) or np.isnan(y):
-                d = 1.0 - 1.0 / n_values[i]
-            else:
-                d = 0.0 if x == y else 1.0
-        elif np.isnan(x):
-            d = 1.0 if np.isnan(y) else max(y, 1.0 - y)
-        elif np.isnan(y):
-            d = max(x, 1.0 - x)
-        else:
-            d = x - y
-        total += weights[i] * d * d
+    if squared:
+        for i in range(n_plain):
+            total += weights[i] * ((a[i] - b[i]) * (a[i] - b[i]))
+    else:
+        for i in range(n_plain):
+            total += weights[i] * abs(a[i] - b[i])
     return total
 
 
 @njit(cache=True, nogil=True)
-def sift(keys, rows, at, size):
+def pair_distance(a, b, n_plain, n_values, weights, squared):
+    """sum_i w_i d_i(a, b), or of d_i^2; the first n_plain features are complete with d_i = |a - b|."""
+    total = _plain_distance(a, b, n_plain, weights, squared)
+    for i in range(n_plain, len(a)):
+        d = feature_distance(a[i], b[i], n_values[i])
+        total += weights[i] * (d * d if squared else d)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def pair_distances(query, pool, rows, n_plain, n_values, weights, squared):
+    """`pair_distance` of every query row to the pool rows found for it."""
+    out = np.empty(rows.shape, np.float64)
+    for a in range(rows.shape[0]):
+        for c in range(rows.shape[1]):
+            out[a, c] = pair_distance(query[a], pool[rows[a, c]], n_plain, n_values, weights, squared)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _sift(keys, rows, at, size):
     """Let the entry at `at` sink in a max-heap ordered by (key, row)."""
     key = keys[at]
     row = rows[at]
@@ -56,73 +87,200 @@ def sift(keys, rows, at, size):
 
 
 @njit(cache=True, nogil=True)
-def sort_pairs(keys, rows, heaped):
-    """Sort by (key, row) in place; `heaped` says that the entries already form a max-heap."""
+def _sort_pairs(keys, rows):
+    """Sort by (key, row) in place."""
     size = len(keys)
-    if not heaped:
-        for at in range(size // 2 - 1, -1, -1):
-            sift(keys, rows, at, size)
+    for at in range(size // 2 - 1, -1, -1):
+        _sift(keys, rows, at, size)
     for last in range(size - 1, 0, -1):
         keys[0], keys[last] = keys[last], keys[0]
         rows[0], rows[last] = rows[last], rows[0]
-        sift(keys, rows, 0, last)
+        _sift(keys, rows, 0, last)
 
 
 @njit(cache=True, nogil=True)
-def select_squared(approx, margin, own, k, query, pool, n_values, weights, exact):
-    """The k nearest pool rows of every query row, from approximate distances with a known error bound.
+def _scan(line, first, own, best, relative, absolute, keys, rows, size):
+    """Add the candidates among pool rows first, first + 1, ... with approximate distances `line`.
 
-    approx[a, b] is within margin[a] of `squared_pair`; own[a] is the pool row that is the query itself
-    (-1: none). Candidates that the bound cannot tell apart are compared by `squared_pair` itself, so the
-    answer does not depend on how `approx` was computed.
+    best : max-heap of the k smallest approximate distances so far (inf while fewer), as floats.
+    A true distance differs from its approximation by at most relative * distance + absolute.
+    Returns the new number of candidates.
+    """
+    edge = best[0] * (1.0 + 2.5 * relative) + 2.5 * absolute
+    for j in range(len(line)):
+        if line[j] <= edge and first + j != own:
+            keys[size] = line[j]
+            rows[size] = first + j
+            size += 1
+            if line[j] < best[0]:
+                at = 0
+                while True:  # sink the new value from the root
+                    child = 2 * at + 1
+                    if child >= len(best):
+                        break
+                    if child + 1 < len(best) and best[child + 1] > best[child]:
+                        child += 1
+                    if best[child] <= line[j]:
+                        break
+                    best[at] = best[child]
+                    at = child
+                best[at] = line[j]
+                edge = best[0] * (1.0 + 2.5 * relative) + 2.5 * absolute
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _settle(keys, rows, size, best, relative, absolute, a, pool, n_plain, n_values, weights, squared, out):
+    """Put the nearest of the candidates, nearest first, into `out`."""
+    k = len(out)
+    blur = 2.5 * (best[0] * relative + absolute)
+    edge = best[0] + blur
+    n = 0
+    for c in range(size):
+        if keys[c] <= edge:
+            keys[n] = keys[c]
+            rows[n] = rows[c]
+            n += 1
+    _sort_pairs(keys[:n], rows[:n])
+    # Runs of candidates closer than the blur are put in order by (rounded true distance, row).
+    start = 0
+    while start < k and blur > 0.0:
+        stop = start + 1
+        while stop < n and keys[stop] - keys[stop - 1] <= blur:
+            stop += 1
+        if stop - start > 1:
+            for c in range(start, stop):
+                d = pair_distance(a, pool[rows[c]], n_plain, n_values, weights, squared)
+                keys[c] = np.rint(d / CELL)
+            _sort_pairs(keys[start:stop], rows[start:stop])
+        start = stop
+    out[:] = rows[:k]
+
+
+@njit(cache=True, nogil=True)
+def squared_block(approx, absolute, own, k, query, pool, n_plain, n_values, weights):
+    """The k nearest pool rows of each query row by weighted squares (weights sum to 1).
+
+    approx[a, b] is the distance up to absolute[a]; own[a] is the pool row that is the query, -1: none.
     """
     n_query, n_pool = approx.shape
-    rows = np.empty((n_query, k), np.int64)
-    distances = np.empty((n_query, k if exact else 0), np.float64)
+    found = np.empty((n_query, k), np.int64)
+    if k == 0:
+        return found
     keys = np.empty(n_pool, np.float64)
-    kept = np.empty(n_pool, np.int64)
+    rows = np.empty(n_pool, np.int64)
+    best = np.empty(k, np.float64)
     for a in range(n_query):
-        line = approx[a]
-        if own[a] >= 0:
-            line[own[a]] = np.inf
-        size = 0  # first the k smallest, for the limit
-        limit = np.inf
-        for b in range(n_pool):
-            if line[b] < limit:
-                if size < k:
-                    keys[size] = line[b]
-                    kept[size] = b
-                    size += 1
-                    if size == k:
-                        for at in range(k // 2 - 1, -1, -1):
-                            sift(keys, kept, at, k)
-                        limit = keys[0]
-                else:
-                    keys[0] = line[b]
-                    kept[0] = b
-                    sift(keys, kept, 0, k)
-                    limit = keys[0]
-        blur = 2.0 * margin[a] + CELL
-        n_kept = 0
-        for b in range(n_pool):
-            if line[b] <= limit + blur and b != own[a]:
-                keys[n_kept] = line[b]
-                kept[n_kept] = b
-                n_kept += 1
-        sort_pairs(keys[:n_kept], kept[:n_kept], False)
-        # Runs of candidates closer than the blur are put in order by (rounded true distance, row).
-        start = 0
-        while start < k:
-            stop = start + 1
-            while stop < n_kept and keys[stop] - keys[stop - 1] <= blur:
-                stop += 1
-            if stop - start > 1:
-                for c in range(start, stop):
-                    keys[c] = np.rint(squared_pair(query[a], pool[kept[c]], n_values, weights) / CELL)
-                sort_pairs(keys[start:stop], kept[start:stop], False)
-            start = stop
-        rows[a] = kept[:k]
-        if exact:
-            for c in range(k):
-                distances[a, c] = squared_pair(query[a], pool[kept[c]], n_values, weights)
-    return rows, distances
+        best[:] = np.inf
+        error = absolute[a] + CELL
+        size = _scan(approx[a], 0, own[a], best, 0.0, error, keys, rows, 0)
+        _settle(
+            keys, rows, size, best, 0.0, error, query[a], pool, n_plain, n_values, weights, True, found[a]
+        )
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _popcount(x):
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@njit(cache=True, nogil=True)
+def _add_numbers(numbers, tile, line):
+    """line[j] += sum_i |numbers[i] - tile[i, j]|, eight features at a time."""
+    i = 0
+    while i + 8 <= len(numbers):
+        q0, q1, q2, q3 = numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]
+        q4, q5, q6, q7 = numbers[i + 4], numbers[i + 5], numbers[i + 6], numbers[i + 7]
+        t0, t1, t2, t3 = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
+        t4, t5, t6, t7 = tile[i + 4], tile[i + 5], tile[i + 6], tile[i + 7]
+        for j in range(len(line)):
+            line[j] += ((abs(q0 - t0[j]) + abs(q1 - t1[j])) + (abs(q2 - t2[j]) + abs(q3 - t3[j]))) + (
+                (abs(q4 - t4[j]) + abs(q5 - t5[j])) + (abs(q6 - t6[j]) + abs(q7 - t7[j]))
+            )
+        i += 8
+    while i < len(numbers):
+        for j in range(len(line)):
+            line[j] += abs(numbers[i] - tile[i, j])
+        i += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_bits(words, tile, planes, masked, unlike, line):
+    """Add the differing codes of packed nominal features to line.
+
+    Word group g has planes[g] words (the bits of up to 64 codes) and, if masked[g], one more with the bits
+    of the known values; a missing value on either side counts unlike[g].
+    """
+    at = 0
+    for g in range(len(planes)):
+        if masked[g]:
+            mask = at + planes[g]
+            for j in range(len(line)):
+                known = words[mask] & tile[mask, j]
+                differ = np.uint64(0)
+                for p in range(at, mask):
+                    differ |= words[p] ^ tile[p, j]
+                line[j] += np.float32(_popcount(differ & known)) + unlike[g] * np.float32(_popcount(~known))
+            at = mask + 1
+        elif planes[g] == 1:
+            for j in range(len(line)):
+                line[j] += np.float32(_popcount(words[at] ^ tile[at, j]))
+            at += 1
+        else:
+            for j in range(len(line)):
+                differ = np.uint64(0)
+                for p in range(at, at + planes[g]):
+                    differ |= words[p] ^ tile[p, j]
+                line[j] += np.float32(_popcount(differ))
+            at += planes[g]
+
+
+@njit(cache=True, nogil=True)
+def l1_block(
+    numbers, number_tiles, offset, offset_tiles, words, word_tiles, planes, masked, unlike,
+    relative, absolute, own, k, n_pool, query, pool, n_plain, n_values,
+):  # fmt: skip
+    """The k nearest pool rows of each query row by the sum of d_i, and the distances d_X (the mean).
+
+    numbers, number_tiles : scaled numbers, missing ones at 1/2, of the query rows and of tiles of pool rows
+        (features x rows); offset, offset_tiles : 1/2 per missing number. |a - 1/2| + 1/2 = max(a, 1 - a).
+    words, word_tiles : packed codes, see `_add_bits`.
+    query, pool, n_plain, n_values : the rows themselves, for `pair_distance`.
+    relative, absolute : error of the sums, 0 where they are exact.
+    """
+    n_query = len(numbers)
+    n_tiles, width = offset_tiles.shape
+    found = np.empty((n_query, k), np.int64)
+    n_features = query.shape[1]
+    ones = np.full(n_features, 1.0 / n_features)
+    if k == 0:
+        return found, np.empty((n_query, 0), np.float64)
+    keys = np.empty((n_query, n_pool), np.float64)
+    rows = np.empty((n_query, n_pool), np.int64)
+    size = np.zeros(n_query, np.int64)
+    best = np.full((n_query, k), np.inf)
+    line = np.empty(width, np.float32)
+    for t in range(n_tiles):
+        filled = min(width, n_pool - t * width)
+        for a in range(n_query):
+            for j in range(width):
+                line[j] = offset[a] + offset_tiles[t, j]
+            _add_numbers(numbers[a], number_tiles[t], line)
+            _add_bits(words[a], word_tiles[t], planes, masked, unlike, line)
+            size[a] = _scan(
+                line[:filled], t * width, own[a], best[a], relative, absolute[a], keys[a], rows[a], size[a]
+            )
+    for a in range(n_query):
+        # From sums to means, in which `pair_distance` and the rounding of ties are expressed.
+        for c in range(size[a]):
+            keys[a, c] /= n_features
+        best[a, 0] /= n_features
+        _settle(
+            keys[a], rows[a], size[a], best[a], relative, absolute[a] / n_features,
+            query[a], pool, n_plain, n_values, ones, False, found[a],
+        )  # fmt: skip
+    return found, pair_distances(query, pool, found, n_plain, n_values, ones, False)

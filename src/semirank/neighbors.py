@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from ._neighbor_layouts import SquaredSearch, SquaredSpace, l1_layout, plain_first, squared_space, tiles
 from .data.table import Table
 
 # Cells of one block of distances: enough for fast matrix products, few enough to stay near the processor.
 _BLOCK_CELLS = 1 << 21
+_BLOCK_ROWS = 512
+_FAR = 1000.0  # in ranges of a feature
 
 
 class Neighbors(NamedTuple):
@@ -41,7 +44,7 @@ class Metric:
     low, half_range : ndarray of shape (n_features,)
         Smallest value and half the range of the numeric features (half: the range of very large
         numbers does not fit into a float).
-    n_values : ndarray of shape (n_features,)
+    n_values : ndarray of shape (n_features,), int64
         0 for numeric features, else the number of declared values.
     """
 
@@ -57,7 +60,8 @@ class Metric:
         scaled = values * half - self.low * half
         scaled /= np.where(numeric & ~flat, self.half_range, 1.0)
         scaled[:, flat] = 0.0
-        return scaled
+        # New rows far outside the training range stop here: their squares must still fit into a float32.
+        return np.clip(scaled, -_FAR, np.maximum(_FAR, self.n_values), out=scaled)
 
 
 def fit_metric(table: Table) -> Metric:
@@ -75,7 +79,84 @@ def fit_metric(table: Table) -> Metric:
     high = np.where(known, table.values, -np.inf).max(axis=0, initial=-np.inf)
     some = (table.n_values == 0) & (low <= high)
     low = np.where(some, low, 0.0)
-    return Metric(low, np.where(some, high, 0.0) * 0.5 - low * 0.5, table.n_values)
+    half_range = np.where(some, high, 0.0) * 0.5 - low * 0.5
+    return Metric(low, half_range, np.asarray(table.n_values, dtype=np.int64))
+
+
+def nearest_l1(
+    pool: Table,
+    k: int,
+    *,
+    query: Table | None = None,
+    rows: np.ndarray | None = None,
+    metric: Metric | None = None,
+    n_jobs: int | None = None,
+) -> Neighbors:
+    """The k nearest rows of `pool` by d_X, the mean of the d_i: Relief's distance (DESIGN 1.6).
+
+    Parameters
+    ----------
+    pool : Table
+    k : int
+        At most the rows there are is used.
+    query : Table, optional
+        Rows whose neighbours are sought; by default the pool's own rows, each without itself.
+    rows : array of int, optional
+        Which of the pool's own rows are the queries; by default all.
+    metric : Metric, optional
+        By default the one of the pool.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    Neighbors
+
+    Examples
+    --------
+    >>> table = Table(np.array([[0.0], [1.0], [4.0]]), np.array([0]), ("a",), (None,))
+    >>> nearest_l1(table, 2)
+    Neighbors(rows=array([[1, 2],
+           [0, 2],
+           [1, 0]]), distances=array([[0.25, 1.  ],
+           [0.25, 0.75],
+           [0.75, 1.  ]]))
+    """
+    from ._neighbor_kernels import CELL, l1_block
+
+    metric = fit_metric(pool) if metric is None else metric
+    scaled = metric.scale(pool.values)
+    if query is None:
+        own = np.arange(len(pool)) if rows is None else np.asarray(rows, dtype=np.int64)
+        asked = scaled if rows is None else scaled[own]
+        k = max(0, min(k, len(pool) - 1))
+    else:
+        own = np.full(len(query), -1)
+        asked = metric.scale(query.values)
+        k = min(k, len(pool))
+    order, n_plain = plain_first(scaled, asked, metric.n_values)
+    own_rows = asked is scaled
+    scaled, n_values = scaled[:, order], metric.n_values[order]
+    asked = scaled if own_rows else asked[:, order]
+    layout = l1_layout(scaled, asked, n_values)
+    numbers, offset, words = layout.rows(asked)
+    number_tiles, offset_tiles, word_tiles = (tiles(part) for part in layout.rows(scaled))
+    # Rounding of the float32 sums: relative to the sum, and absolute for the rounded numbers themselves.
+    unit = 2.0**-24
+    n_numbers = numbers.shape[1]
+    relative = 2.0 * unit * (n_numbers // 8 + 16 + 2 * len(layout.planes))
+    largest = np.maximum(np.abs(numbers).max(axis=1, initial=1.0), np.abs(number_tiles).max(initial=1.0))
+    absolute = 4.0 * unit * n_numbers * largest.astype(np.float64) + CELL * len(order)
+    if n_numbers == 0 and not layout.masked.any():  # counts of differing codes are exact
+        relative, absolute = 0.0, np.zeros(len(asked))
+
+    def work(block: slice) -> tuple[np.ndarray, np.ndarray]:
+        return l1_block(
+            numbers[block], number_tiles, offset[block], offset_tiles[:, 0], words[block], word_tiles,
+            layout.planes, layout.masked, layout.unlike, relative, absolute[block], own[block], k, len(pool),
+            asked[block], scaled, n_plain, n_values,
+        )  # fmt: skip
+
+    return _joined(run_blocks(work, len(asked), len(pool), n_jobs))
 
 
 def nearest_squared(
@@ -112,145 +193,28 @@ def nearest_squared(
     >>> nearest_squared(table, 1, np.ones(1)).rows.ravel()
     array([1, 0, 1])
     """
-    metric = fit_metric(pool) if metric is None else metric
-    space = squared_space(metric, pool, query)
+    space = squares(fit_metric(pool) if metric is None else metric, pool, query)
     largest = np.max(weights)
-    weights = weights / largest  # first the largest to 1: the sum of very large weights is no float
-    total = weights.sum()
-    parts = run_blocks(
-        lambda block: space.nearest(block, k, weights / total, exact=True),
-        len(space.query),
-        len(pool),
-        n_jobs,
-    )
-    rows, distances = zip(*parts, strict=True)
-    return Neighbors(np.concatenate(rows), np.concatenate(distances) * total * largest)
-
-
-@dataclass(frozen=True, eq=False)
-class SquaredSpace:
-    """Rows laid out so that weighted squared distances are one matrix product.
-
-    Every d_i^2 is u(a) + v(b) plus a few products of a number of row a and a number of row b: one
-    column for a complete numeric or two-valued feature, three where values are missing, and the one-hot
-    columns of other nominal features. Made by :func:`squared_space`.
-
-    Attributes
-    ----------
-    query, pool : ndarray
-        Scaled rows.
-    own : ndarray of int64
-        For every query row the pool row that it is, -1 for none.
-    n_values : ndarray of shape (n_features,)
-    query_alone, pool_alone : ndarray of shape (n_rows, n_features)
-        u and v, feature by feature.
-    left, right : ndarray of shape (n_rows, n_columns)
-    feature : ndarray of shape (n_columns,)
-        The feature that each column belongs to.
-    """
-
-    query: np.ndarray
-    pool: np.ndarray
-    own: np.ndarray
-    n_values: np.ndarray
-    query_alone: np.ndarray
-    pool_alone: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    feature: np.ndarray
-
-    def nearest(
-        self, block: slice, k: int, weights: np.ndarray, *, exact: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Pool rows nearest to a block of query rows; `weights` sum to 1.
-
-        With `exact` the second array holds the distances, otherwise it has no columns.
-        """
-        from ._neighbor_kernels import select_squared
-
-        k = max(0, min(k, len(self.pool) - bool(len(self.own) and self.own[0] >= 0)))
-        used = np.flatnonzero(weights > 0)
-        columns = np.flatnonzero(weights[self.feature] > 0)
-        every = len(columns) == len(self.feature)
-        left = self.left[block] if every else self.left[block, columns]
-        left = left * weights[self.feature[columns]]
-        right = self.right if every else self.right[:, columns]
-        u = self.query_alone[block] @ weights
-        v = self.pool_alone @ weights
-        approx = left @ right.T
-        approx += u[:, None]
-        approx += v
-        # Rounding of the three sums above and of the definition itself, generously.
-        size = np.abs(u) + np.abs(v).max(initial=0.0)
-        size += np.sqrt((left**2).sum(axis=1)) * np.sqrt((right**2).sum(axis=1).max(initial=0.0))
-        margin = size * ((2 * len(self.feature) + 16) * np.finfo(float).eps)
-        return select_squared(
-            approx,
-            margin,
-            self.own[block],
-            k,
-            np.ascontiguousarray(self.query[block, used]),
-            np.ascontiguousarray(self.pool[:, used]),
-            self.n_values[used],
-            weights[used],
-            exact,
+    shares = weights / largest  # first the largest to 1: the sum of very large weights is no float
+    total = shares.sum()
+    search = SquaredSearch(space, shares / total)
+    found = _joined(
+        run_blocks(
+            lambda block: search.nearest(block, k, distances=True), len(space.query), len(pool), n_jobs
         )
-
-
-def squared_space(metric: Metric, pool: Table, query: Table | None = None) -> SquaredSpace:
-    """Lay out a pool and the rows whose neighbours are sought (None: the pool's own rows)."""
-    scaled_pool = metric.scale(pool.values)
-    scaled_query = scaled_pool if query is None else metric.scale(query.values)
-    own = np.arange(len(pool)) if query is None else np.full(len(query), -1)
-    holes = np.isnan(scaled_pool).any(axis=0) | np.isnan(scaled_query).any(axis=0)
-    n_values = metric.n_values.astype(np.int64)
-    query_alone, left, _, feature = _factors(scaled_query, n_values, holes)
-    pool_alone, _, right, _ = _factors(scaled_pool, n_values, holes)
-    return SquaredSpace(
-        scaled_query,
-        scaled_pool,
-        own.astype(np.int64),
-        n_values,
-        query_alone,
-        pool_alone,
-        left,
-        right,
-        feature,
     )
+    return Neighbors(found.rows, found.distances * (total * largest))
 
 
-def _factors(
-    scaled: np.ndarray, n_values: np.ndarray, holes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(alone, left, right, feature): d_i^2(a, b) = alone(a) + alone(b) + left(a) . right(b)."""
-    missing = np.isnan(scaled)
-    value = np.where(missing, 0.0, scaled)
-    line = (n_values == 0) | (n_values == 2)  # (a - b)^2 also tells two codes apart
-    straight = np.flatnonzero(line & ~holes)
-    alone = value**2
-    left = [value[:, straight]]
-    right = [-2.0 * value[:, straight]]
-    feature = [straight]
-    for i in np.flatnonzero(~line | holes):
-        x, gone = value[:, i], missing[:, i].astype(np.float64)
-        unlike = (1.0 - 1.0 / n_values[i]) ** 2 if n_values[i] > 0 else 1.0
-        if line[i]:
-            far = np.maximum(x, 1.0 - x) ** 2 if n_values[i] == 0 else np.full(len(x), unlike)
-            extra = (1.0 - gone) * far - alone[:, i]
-            left.append(np.column_stack([x, extra + unlike * gone, gone]))
-            right.append(np.column_stack([-2.0 * x, gone, extra]))
-        else:
-            hot = (x[:, None] == np.arange(n_values[i])) * (1.0 - gone[:, None])
-            alone[:, i] = 0.5 * unlike
-            left.append(np.column_stack([hot, 1.0 - gone]))
-            right.append(np.column_stack([-hot, (1.0 - unlike) * (1.0 - gone)]))
-        feature.append(np.full(left[-1].shape[1], i))
-    return alone, np.hstack(left), np.hstack(right), np.concatenate(feature)
+def squares(metric: Metric, pool: Table, query: Table | None = None) -> SquaredSpace:
+    """Lay out a pool, and rows whose neighbours are sought (None: its own), for many sets of weights."""
+    scaled = metric.scale(pool.values)
+    return squared_space(scaled, None if query is None else metric.scale(query.values), metric.n_values)
 
 
 def run_blocks(work: Callable[[slice], Any], n_rows: int, row_cells: int, n_jobs: int | None) -> list[Any]:
     """`work` on consecutive blocks of rows in threads; BLAS itself keeps to one thread meanwhile."""
-    size = max(1, _BLOCK_CELLS // max(1, row_cells))
+    size = min(_BLOCK_ROWS, max(1, _BLOCK_CELLS // max(1, row_cells)))
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
     with _blas().limit(limits=1, user_api="blas"):
         return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(block) for block in blocks)
@@ -261,3 +225,8 @@ def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def _joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> Neighbors:
+    rows, distances = zip(*parts)
+    return Neighbors(np.concatenate(rows), np.concatenate(distances))
