@@ -265,6 +265,18 @@ class TestRefusals:
         )
 
 
+class TestDemo:
+    def test_demo_writes_its_report(self, folder, call, fake_rank):
+        code, out, err = call("demo")
+        assert code == 0
+        assert "pixel_0_0" in out
+        assert err.splitlines()[-1] == "wrote demo-report.html"
+        assert "semirank demo" in (folder / "demo-report.html").read_text()
+        given = fake_rank[0]
+        assert given["X"].shape == (1797, 64)
+        assert int((~np.isnan(given["y"])).sum()) == 100
+
+
 class TestCompare:
     def rankings(self, folder):
         names = tuple(f"x{i}" for i in range(12))

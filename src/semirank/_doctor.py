@@ -26,8 +26,7 @@ def examine() -> bool:
     place = os.environ.get("NUMBA_CACHE_DIR", "beside the package")
     rows = [
         ["cores", f"{_cores()} usable of {os.cpu_count()}"],
-        ["numba threads", os.environ.get("NUMBA_NUM_THREADS", "not limited")],
-        ["joblib", os.environ.get("LOKY_MAX_CPU_COUNT", "not limited")],
+        ["BLAS", _blas()],
         ["kernel cache", f"{place}; {ready} of {len(kernels)} kernel files compiled"],
     ]
     _terminal.show_table(["machine", ""], rows)
@@ -44,6 +43,16 @@ def _version(package: str) -> str | None:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _blas() -> str:
+    import numpy  # noqa: F401  (loads the library that is asked about)
+    from threadpoolctl import threadpool_info
+
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return (
+        ", ".join(f"{pool['internal_api']}, {pool['num_threads']} threads" for pool in pools) or "none found"
+    )
 
 
 def _self_test() -> bool:

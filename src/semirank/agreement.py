@@ -119,23 +119,39 @@ def fuji_curve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """
     a, b = _pair(a, b)
     position_a, position_b = _positions(a), _positions(b)
-    a, b = np.maximum(a, 0.0), np.maximum(b, 0.0)
-    order_a, order_b = np.argsort(position_a), np.argsort(position_b)
+    order_a, order_b = np.argsort(position_a).tolist(), np.argsort(position_b).tolist()
+    a_exact, b_exact = _exact(np.maximum(a, 0.0)), _exact(np.maximum(b, 0.0))
+    # A member of both sets counts 1, so only what one side alone holds needs its fuzzy membership: the
+    # sum of its other score, kept up to date from one i to the next.
+    only_a = only_b = 0  # sums of b over A \ B and of a over B \ A
+    alone = 0  # |A \ B| = |B \ A|
     curve = np.empty(len(a))
-    for i in range(len(a)):
-        # A member of both sets counts 1, so only what one side alone holds needs its fuzzy membership.
-        only_a = order_a[: i + 1][position_b[order_a[: i + 1]] > i]
-        only_b = order_b[: i + 1][position_a[order_b[: i + 1]] > i]
-        partial = _membership(b[only_a], b[order_b[i]]) + _membership(a[only_b], a[order_a[i]])
-        common = i + 1 - len(only_a)
-        curve[i] = (common + partial) / (i + 1 + len(only_b))
+    for i, (new_a, new_b) in enumerate(zip(order_a, order_b)):
+        if position_b[new_a] > i:
+            only_a += b_exact[new_a]
+            alone += 1
+        elif position_b[new_a] < i:
+            only_b -= a_exact[new_a]
+        if position_a[new_b] > i:
+            only_b += a_exact[new_b]
+        elif position_a[new_b] < i:
+            only_a -= b_exact[new_b]
+            alone -= 1
+        partial = _ratio(only_a, b_exact[new_b], alone) + _ratio(only_b, a_exact[new_a], alone)
+        curve[i] = (i + 1 - alone + partial) / (i + 1 + alone)
     return curve
 
 
-def _membership(scores: np.ndarray, threshold: float) -> float:
-    if threshold == 0.0:
-        return float(len(scores))
-    return float((scores / threshold).sum())
+def _ratio(total: int, threshold: int, count: int) -> float:
+    """Sum of memberships; where the threshold is 0 everything reaches it."""
+    return total / threshold if threshold else float(count)
+
+
+def _exact(values: np.ndarray) -> list[int]:
+    """The values as whole numbers of one tiny unit: sums that grow and shrink then stay exact."""
+    ratios = [value.as_integer_ratio() for value in values.tolist()]
+    unit = max(below for _, below in ratios)  # every one is a power of 2
+    return [above * (unit // below) for above, below in ratios]
 
 
 def _pair(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

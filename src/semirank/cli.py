@@ -150,7 +150,7 @@ def rank(
 
 
 @app.command()
-def demo(seed: Seed = 0, jobs: Jobs = -1, quiet: Quiet = False, as_json: Json = False) -> None:
+def demo(quiet: Quiet = False) -> None:
     """Rank handwritten digits with 100 of 1797 labels kept.
 
     Prints the best pixels and writes demo-report.html in this folder.
@@ -163,15 +163,12 @@ def demo(seed: Seed = 0, jobs: Jobs = -1, quiet: Quiet = False, as_json: Json = 
     _check_outputs(out)
     digits = load_digits()
     y = _hidden_labels(digits.target)
-    params = {"task": "classification", "random_state": seed, "n_jobs": jobs}
-    origin = {
-        "command": _command(),
-        "python": _DEMO_CODE.format(seed=seed, jobs=jobs),
-    }
+    params = {"task": "classification", "random_state": 0, "n_jobs": -1}
+    origin = {"command": "semirank demo", "python": _DEMO_CODE}
     notes = ["scikit-learn's digits; 100 labels were kept, the other 1697 rows are unlabelled"]
     X = encode_features(digits.data, names=digits.feature_names)
     ranking = _ranked(X, y, params, notes, origin, quiet)
-    _deliver(ranking, out, as_json=as_json, quiet=quiet)
+    _deliver(ranking, out, as_json=False, quiet=quiet)
 
 
 _DEMO_CODE = """\
@@ -185,7 +182,7 @@ X = pd.DataFrame(digits.data, columns=digits.feature_names)
 keep = np.random.default_rng(0).choice(1797, 100, replace=False)
 y = np.full(1797, np.nan)
 y[keep] = digits.target[keep]
-ranking = sr.rank(X, y, task="classification", random_state={seed}, n_jobs={jobs})"""
+ranking = sr.rank(X, y, task="classification", random_state=0, n_jobs=-1)"""
 
 
 def _hidden_labels(target: np.ndarray) -> np.ndarray:
@@ -277,8 +274,6 @@ def _deliver(ranking: Ranking, out: list[Path] | None, *, as_json: bool, quiet: 
     """Write the files, then print: JSON, or a table unless the files were all that was wanted."""
     for path in out or []:
         ranking.save(path)
-        if not quiet:
-            _terminal.say(f"wrote {path}")
     if as_json:
         from ._ranking_files import to_json
 
@@ -288,6 +283,10 @@ def _deliver(ranking: Ranking, out: list[Path] | None, *, as_json: bool, quiet: 
         _terminal.show(repr(ranking.top(20)))
         if len(ranking) > 20:
             print(f"   … and {len(ranking) - 20} more")
+    if not quiet:
+        sys.stdout.flush()
+        for path in out or []:
+            _terminal.say(f"wrote {path}")
 
 
 def _add_commands() -> None:
