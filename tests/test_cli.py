@@ -308,7 +308,51 @@ class TestCompare:
         assert "different features" in err
 
 
+class TestDoctor:
+    def rank_by(self, best, monkeypatch):
+        def rank(X, y, *, method, **_):
+            assert np.isnan(y).sum() == 340
+            scores = np.zeros(10)
+            scores[best] = 1.0
+            names = [f"x{i}" for i in range(10)]
+            return Ranking(names=names, scores=scores, method=method, importance=method)
+
+        monkeypatch.setitem(vars(semirank), "rank", rank)
+
+    def test_healthy(self, call, monkeypatch):
+        self.rank_by([3, 7], monkeypatch)
+        code, out, _ = call("doctor")
+        assert code == 0
+        rows = [line.split() for line in out.splitlines()]
+        assert ["numpy", np.__version__] in rows
+        assert [row[:2] for row in rows if row[-1:] == ["s"]] == [
+            ["forest", "ok"], ["relief", "ok"], ["laplace", "ok"],
+        ]  # fmt: skip
+
+    def test_sick(self, call, monkeypatch):
+        self.rank_by([3, 4], monkeypatch)
+        code, out, err = call("doctor")
+        assert code == 1
+        assert "WRONG" in out
+        assert "self-test failed" in err
+
+
 class TestStart:
+    def test_commands_of_other_modules(self, call, monkeypatch):
+        module = types.ModuleType("semirank.cli_extra")
+
+        def register(app):
+            @app.command("extra")
+            def extra():
+                print("extra ran")
+
+        module.register = register
+        monkeypatch.setitem(sys.modules, "semirank.cli_extra", module)
+        monkeypatch.setattr(cli, "app", cli.typer.Typer())
+        found = [types.SimpleNamespace(name=name) for name in ("cli", "cli_extra", "other")]
+        monkeypatch.setattr(cli.pkgutil, "iter_modules", lambda path: found)
+        assert call()[:2] == (0, "extra ran\n")
+
     def test_help_and_version(self, call):
         code, out, _ = call("--help")
         assert code == 0
