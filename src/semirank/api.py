@@ -1,0 +1,84 @@
+"""`rank`: one call from a table and a target to a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .ranking import Ranking
+
+METHODS = ("auto", "forest", "relief", "laplace")
+
+
+def rank(
+    X: Any,
+    y: Any,
+    *,
+    method: str = "auto",
+    importance: str | Sequence[str] | None = None,
+    task: str = "auto",
+    hierarchy: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+    **params: Any,
+) -> Ranking:
+    """Rank the features of X for the target y, of which only a part need be known.
+
+    Parameters
+    ----------
+    X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
+    y : array, Series, frame, or sequence of label sets
+        Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
+    method : {"auto", "forest", "relief", "laplace"}, default="auto"
+        "auto" is the forest.
+    importance : str or sequence of str, optional
+        Forests only: the scores to compute, the main one first; by default genie3 and the other two with it.
+    task, hierarchy, random_state, n_jobs
+        As in :class:`semirank.ForestRanker`.
+    progress : callable, optional
+        Called as ``progress(done, total, what)`` while it works.
+    **params
+        More parameters of the ranker, for example ``ensemble="extra_trees"``.
+
+    Returns
+    -------
+    Ranking
+
+    Examples
+    --------
+    >>> import numpy as np, semirank as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 4))
+    >>> y = np.where(X[:, 1] > 0, "high", "low").astype(object)
+    >>> y[50:] = None
+    >>> sr.rank(X, y, random_state=0, n_estimators=20, supervision=1.0).select(1)
+    ['x1']
+    """
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    params |= {"task": task, "hierarchy": hierarchy, "random_state": random_state, "n_jobs": n_jobs}
+    if method in ("auto", "forest"):
+        from .forest.ranker import IMPORTANCES, ForestRanker
+
+        if importance is None:
+            bootstrap = params.get("bootstrap", True)
+            importance = tuple(name for name in IMPORTANCES if bootstrap or name != "rforest")
+        ranker: Any = _make(ForestRanker, params | {"importance": importance})
+    else:
+        if importance not in (None, method):
+            raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")
+        if method == "relief":
+            from .relief import ReliefRanker as Ranker
+        else:
+            from .laplace import LaplaceRanker as Ranker  # type: ignore[assignment]
+        ranker = _make(Ranker, params)
+    return ranker.fit(X, y, progress=progress).to_ranking()
+
+
+def _make(ranker: Any, params: dict[str, Any]) -> Any:
+    known = ranker._get_param_names()
+    for name in params:
+        if name not in known:
+            raise TypeError(f"{ranker.__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+    return ranker(**params)

@@ -1,0 +1,215 @@
+"""Forests: bootstraps, trees in parallel, and everything that is measured tree by tree (DESIGN 1.3, 1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg.cython_blas  # noqa: F401  loaded before its threads are limited
+from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+from ..data.table import Table
+from ..data.target import Target
+from .predict import apply_tree, node_sums, per_target_gain, prototypes
+from .scores import KIND, node_scores, permutation_damage
+from .space import (
+    Columns,
+    Prototype,
+    Space,
+    Tests,
+    build_prototype,
+    build_space,
+    build_tests,
+    feature_columns,
+    target_columns,
+)
+from .tree import Growth, Tree, grow_tree
+
+Progress = Callable[[int, int, str], None]
+
+
+class Material(NamedTuple):
+    """What forests on the same table share, whatever their target and w: codes and feature columns."""
+
+    table: Table
+    tests: Tests
+    features: Columns
+
+
+class Plan(NamedTuple):
+    """How to grow a forest."""
+
+    n_trees: int
+    growth: Growth
+    bootstrap: bool
+    missing_weight: str
+    seed: int
+
+
+class Member(NamedTuple):
+    """A tree with what was measured on it."""
+
+    tree: Tree
+    leaf: np.ndarray  # int32, node -> row of `means`; -1 for inner nodes
+    means: np.ndarray  # (leaves, P) prototypes
+    genie3: np.ndarray  # (D,)
+    symbolic: np.ndarray  # (D,)
+    rforest: np.ndarray | None  # (D,); None where it was not asked for or no labelled row is out of bag
+    per_target: np.ndarray  # (D, T)
+    out_of_bag: np.ndarray  # labelled rows that the tree did not see
+
+
+class Forest(NamedTuple):
+    """The trees and the target they average."""
+
+    members: list[Member]
+    prototype_offset: np.ndarray
+    prototype_scale: np.ndarray
+
+
+def prepare(table: Table) -> Material:
+    """The part of the work that does not depend on the target."""
+    return Material(table, build_tests(table), feature_columns(table))
+
+
+def grow_forest(
+    material: Material,
+    target: Target,
+    supervision: float,
+    plan: Plan,
+    *,
+    with_rforest: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    what: str = "trees",
+) -> Forest:
+    """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`."""
+    space = build_space(material.features, target_columns(target), supervision, plan.missing_weight)
+    prototype = build_prototype(target)
+    labeled = target.labeled
+    common = (material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
+    chunks = _chunks(plan.n_trees, effective_n_jobs(n_jobs))
+    members: list[Member] = []
+    # BLAS runs one thread inside a tree: trees are the parallel part, and sums do not depend on the number of
+    # threads. Set here for threads, and again in `_grow_chunk` for other processes.
+    with threadpool_limits(1, user_api="blas"):
+        jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(_grow_chunk)(*common, chunk) for chunk in chunks
+        )
+        for grown in jobs:
+            members += grown
+            if progress is not None:
+                progress(len(members), plan.n_trees, what)
+    return Forest(members, prototype.offset, prototype.scale)
+
+
+def _chunks(n_trees: int, n_jobs: int) -> list[range]:
+    size = max(1, min(10, -(-n_trees // (4 * n_jobs))))
+    return [range(first, min(first + size, n_trees)) for first in range(0, n_trees, size)]
+
+
+def _grow_chunk(
+    material: Material,
+    space: Space,
+    prototype: Prototype,
+    labeled: np.ndarray,
+    kind: int,
+    plan: Plan,
+    with_rforest: bool,
+    numbers: Sequence[int],
+) -> list[Member]:
+    with threadpool_limits(1, user_api="blas"):
+        return [
+            _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, number)
+            for number in numbers
+        ]
+
+
+def _grow_member(
+    material: Material,
+    space: Space,
+    prototype: Prototype,
+    labeled: np.ndarray,
+    kind: int,
+    plan: Plan,
+    with_rforest: bool,
+    number: int,
+) -> Member:
+    values = material.table.values
+    n_features = values.shape[1]
+    rng = np.random.default_rng([plan.seed, number])
+    weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(values))
+    seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
+    tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0])
+    rows = np.flatnonzero(labeled & (weight > 0))
+    known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)
+    means = prototypes(tree, known, total)
+    per_target = np.zeros((n_features, int(prototype.variable.max()) + 1))
+    per_target_gain(tree, known, total, square, prototype, space.by_known, per_target)
+    out_of_bag = np.flatnonzero(labeled & (weight == 0))
+    rforest = None
+    if with_rforest and len(out_of_bag):
+        rforest = permutation_damage(tree, values, out_of_bag, means, prototype, kind, seeds[1])
+    genie3, symbolic = node_scores(tree, n_features)
+    is_leaf = tree.feature < 0
+    leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
+    return Member(tree, leaf, means[is_leaf], genie3, symbolic, rforest, per_target, out_of_bag)
+
+
+def bootstrap_weights(labeled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """How often each row is drawn; labelled and unlabelled rows separately (DESIGN 1.3)."""
+    weight = np.zeros(len(labeled))
+    for part in (np.flatnonzero(labeled), np.flatnonzero(~labeled)):
+        if len(part):
+            drawn = rng.integers(0, len(part), size=len(part))
+            weight[part] = np.bincount(drawn, minlength=len(part))
+    return weight
+
+
+def predict_forest(forest: Forest, values: np.ndarray) -> np.ndarray:
+    """Mean prototype of the trees for each row: class shares, numbers or label shares."""
+    rows = np.arange(len(values))
+    total = np.zeros((len(values), len(forest.prototype_scale)))
+    for member in forest.members:
+        total += member.means[member.leaf[apply_tree(member.tree, values, rows)]]
+    return forest.prototype_offset + forest.prototype_scale * (total / len(forest.members))
+
+
+def predict_out_of_bag(forest: Forest, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labelled rows that some tree did not see, and the mean prototype of those trees for them."""
+    total = np.zeros((len(values), len(forest.prototype_scale)))
+    count = np.zeros(len(values))
+    for member in forest.members:
+        rows = member.out_of_bag
+        total[rows] += member.means[member.leaf[apply_tree(member.tree, values, rows)]]
+        count[rows] += 1
+    rows = np.flatnonzero(count)
+    means = total[rows] / count[rows, None]
+    return rows, forest.prototype_offset + forest.prototype_scale * means
+
+
+def mean_and_error(per_tree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean over trees and its standard error (0 for a single tree)."""
+    n = len(per_tree)
+    if n < 2:
+        return per_tree.mean(axis=0), np.zeros(per_tree.shape[1])
+    return per_tree.mean(axis=0), per_tree.std(axis=0, ddof=1) / np.sqrt(n)
+
+
+def forest_scores(forest: Forest) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
+    """All importances of a forest with standard errors over trees, and per-target genie3."""
+    members = forest.members
+    per_tree = {
+        "genie3": np.array([member.genie3 for member in members]),
+        "symbolic": np.array([member.symbolic for member in members]),
+    }
+    # Trees without labelled out-of-bag rows are left out (DESIGN 1.4).
+    damage = [member.rforest for member in members if member.rforest is not None]
+    if damage:
+        per_tree["rforest"] = np.array(damage)
+    means, errors = {}, {}
+    for name, scores in per_tree.items():
+        means[name], errors[name] = mean_and_error(scores)
+    return means, errors, np.mean([member.per_target for member in members], axis=0)
