@@ -61,15 +61,12 @@ def _one_line(error: object) -> str:
 
 @contextmanager
 def collected_warnings(notes: list[str]) -> Iterator[None]:
-    """Warnings inside the block become notes, each text once."""
+    """Warnings inside the block become notes, each text once, without a full stop as notes are."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    notes += dict.fromkeys(text for text in map(_text, caught) if text not in notes)
-
-
-def _text(warning: warnings.WarningMessage) -> str:
-    return _one_line(warning.message)
+    texts = (_one_line(warning.message).removesuffix(".") for warning in caught)
+    notes += dict.fromkeys(text for text in texts if text not in notes)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..agreement import agreement
+from ..measures import GREATER_IS_BETTER, MEASURE
 from ..ranking import TASK_NAMES, Ranking
 from .charts import Curve, heat_map, line_chart, number, number_grid, table, text
 
@@ -114,7 +115,8 @@ def _tiles(ranking: Ranking) -> str:
     tiles.append((ranking.method.capitalize(), f"method, ranked by {ranking.importance}", ""))
     if ranking.choice:
         values = ", ".join(number(value) for value in ranking.choice.values())
-        tiles.append((values, "chosen " + ", ".join(map(_parameter, ranking.choice)), ""))
+        label = ", ".join(map(_parameter, ranking.choice))
+        tiles.append((values, f"{'chosen ' if ranking.choice_path else ''}{label}", ""))
     if ranking.timings:
         seconds = ranking.timings.get("total", sum(ranking.timings.values()))
         tiles.append((f"{seconds:.3g} s", "computing time", ""))
@@ -180,7 +182,7 @@ def _choice(ranking: Ranking) -> str:
     if not path or not tuned:
         return ""
     chosen = [row for row in path if all(row[name] == ranking.choice[name] for name in tuned)]
-    measure = next((str(row["measure"]) for row in path if "measure" in row), "score")
+    measure = MEASURE.get(ranking.task, "score")
     if len(tuned) == 1 and all(isinstance(row[tuned[0]], int | float) for row in path):
         rows = sorted(path, key=lambda row: row[tuned[0]])
         curve = Curve("", [row[tuned[0]] for row in rows], [row["score"] for row in rows])
@@ -194,9 +196,17 @@ def _choice(ranking: Ranking) -> str:
     details = (
         f"<details{'' if picture else ' open'}><summary>All settings tried</summary>{table(rows)}</details>"
     )
-    what = ", ".join(f"{_parameter(name)} = {number(ranking.choice[name])}" for name in tuned)
-    hint = f"Settings tried and how the resulting rankings were judged; chosen: {what}."
+    what = ", ".join(f"{text(_parameter(name))} = {number(ranking.choice[name])}" for name in tuned)
+    hint = f"Settings tried and their score ({measure}{_direction(ranking.task)}); chosen: {what}."
+    if ranking.settings.get("supervision") == "judge":
+        hint += " w = 1 is kept unless another w is better by 2 %."
     return _section("How it was tuned", hint, picture + details, "choice")
+
+
+def _direction(task: str) -> str:
+    if task not in GREATER_IS_BETTER:
+        return ""
+    return ", larger is better" if GREATER_IS_BETTER[task] else ", smaller is better"
 
 
 def _influence_grids(path: list[dict[str, Any]], choice: dict[str, Any], rest: list[str]) -> str:
@@ -322,15 +332,18 @@ def _reproduce(ranking: Ranking) -> str:
     if ranking.timings:
         times = [{"step": step, "seconds": float(seconds)} for step, seconds in ranking.timings.items()]
         body.append(f"<details><summary>Timings</summary>{table(times)}</details>")
-    seed = "" if ranking.seed is None else f", seed {ranking.seed}"
+    seed = _parameters(ranking).get("random_state")
+    seed = "" if seed is None else f", seed {number(seed)}"
     hint = f"Made with semirank {text(ranking.version)}{seed}."
     return _section("Reproduce", hint, "".join(body), "reproduce")
 
 
 def _parameters(ranking: Ranking) -> dict[str, Any]:
-    """What to pass to repeat the ranking: everything that was set, with the seed that was used."""
-    seed = {} if ranking.seed is None else {"random_state": ranking.seed}
-    return {k: v for k, v in ({"method": ranking.method} | ranking.settings | seed).items() if v is not None}
+    """What to pass to repeat the ranking: everything that was set, and a seed that was drawn."""
+    given = {"method": ranking.method} | ranking.settings
+    if given.get("random_state") is None:
+        given["random_state"] = ranking.seed
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _python(ranking: Ranking) -> str:
