@@ -54,7 +54,7 @@ def pair_distance(a, b, n_plain, n_values, weights, squared):
 
 
 @njit(cache=True, nogil=True)
-def pair_distances(query, pool, rows, n_plain, n_values, weights, squared):
+def pair_distances(query, rows, pool, n_plain, n_values, weights, squared):
     """`pair_distance` of every query row to the pool rows found for it."""
     out = np.empty(rows.shape, np.float64)
     for a in range(rows.shape[0]):
@@ -283,4 +283,4 @@ def l1_block(
             keys[a], rows[a], size[a], best[a], relative, absolute[a] / n_features,
             query[a], pool, n_plain, n_values, ones, False, found[a],
         )  # fmt: skip
-    return found, pair_distances(query, pool, found, n_plain, n_values, ones, False)
+    return found, pair_distances(query, found, pool, n_plain, n_values, ones, False)

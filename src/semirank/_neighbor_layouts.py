@@ -42,15 +42,16 @@ class L1Layout(NamedTuple):
 
     def rows(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(numbers, offset, words) of scaled rows as `l1_block` wants them."""
-        numbers = scaled[:, self.numbers]
+        numbers = scaled.take(self.numbers, axis=1)
         missing = np.isnan(numbers)
         offset = 0.5 * missing.sum(axis=1, dtype=np.float32)
         numbers = np.where(missing, 0.5, numbers).astype(np.float32)
         words = np.empty((len(scaled), int(self.planes.sum() + self.masked.sum())), np.uint64)
         at = 0
         for features, planes, masked in zip(self.groups, self.planes, self.masked):
-            missing = np.isnan(scaled[:, features])
-            codes = np.where(missing, 0.0, scaled[:, features]).astype(np.int64)
+            codes = scaled.take(features, axis=1)
+            missing = np.isnan(codes)
+            codes = np.where(missing, 0.0, codes).astype(np.int64)
             for plane in range(planes):
                 words[:, at] = _pack(codes >> plane & 1)
                 at += 1
@@ -143,7 +144,7 @@ class SquaredSpace:
 def squared_space(pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarray) -> SquaredSpace:
     """Lay out scaled rows; without `query` the neighbours of the pool's own rows are sought."""
     order, n_plain = plain_first(pool, pool if query is None else query, n_values)
-    pool, n_values = np.ascontiguousarray(pool[:, order]), n_values[order]
+    pool, n_values = pool.take(order, axis=1), n_values[order]
     # |a - b| does not change with the origin, and numbers around 0 lose less in a float32 product.
     centre = np.zeros(len(order))
     centre[:n_plain] = pool[:, :n_plain].mean(axis=0) if len(pool) else 0.0
@@ -153,7 +154,7 @@ def squared_space(pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarr
         return SquaredSpace(
             pool, pool, own, order, n_values, n_plain, pool_alone, pool_alone, left, right, feature
         )
-    query = np.ascontiguousarray(query[:, order])
+    query = query.take(order, axis=1)
     own = np.full(len(query), -1)
     query_alone, left, _, _ = _factors(query, centre, n_values, n_plain)
     return SquaredSpace(
@@ -203,42 +204,38 @@ class SquaredSearch:
         columns = np.flatnonzero(weights[space.feature] > 0)
         every = len(used) == len(weights)
         self.own = space.own
-        self.query = space.query if every else space.query[:, used]
-        self.pool = space.pool if every else space.pool[:, used]
+        self.query = space.query if every else space.query.take(used, axis=1)
+        self.pool = space.pool if every else space.pool.take(used, axis=1)
         self.n_plain = int(np.searchsorted(used, space.n_plain))
         self.n_values = space.n_values[used]
         self.weights = weights[used]
-        self.scale = weights[space.feature[columns]].astype(np.float32)
-        # u + v + left . right as one product: left gains the columns (u, 1), right (1, v).
         share = weights.astype(np.float32)
-        self.left = space.left if every else space.left[:, columns]
         self.u = space.query_alone @ share
-        right = space.right if every else space.right[:, columns]
         v = space.pool_alone @ share
+        # Half of the weight to either side keeps both factors small, and so the rounding.
+        self.scale = np.sqrt(share[space.feature[columns]])
+        self.left = space.left if every else space.left.take(columns, axis=1)
+        right = (space.right if every else space.right.take(columns, axis=1)) * self.scale
+        self.size = _norms(right).max(initial=0.0), np.abs(v).max(initial=0.0)
+        # u + v + left . right as one product: left gains the columns (u, 1), right (1, v).
         self.right = np.column_stack([right, np.ones(len(v), np.float32), v])
-        self.right_size = float(np.sqrt((self.right**2).sum(axis=1).max(initial=0.0)))
 
     def nearest(self, block: slice, k: int, *, distances: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Pool rows nearest to a block of query rows, and their distances if asked (else no columns)."""
         from ._neighbor_kernels import pair_distances, squared_block
 
         k = max(0, min(k, len(self.pool) - bool(len(self.own) and self.own[0] >= 0)))
-        u = self.u[block]
-        left = np.column_stack([self.left[block] * self.scale, u, np.ones(len(u), np.float32)])
-        # Rounding of that product, of its float32 factors and of u and v, generously (Cauchy-Schwarz).
-        bound = np.sqrt((left**2).sum(axis=1)).astype(np.float64) * self.right_size
-        bound *= (2 * (left.shape[1] + self.query.shape[1]) + 32) * 2.0**-24
-        query = self.query[block]
-        rows = squared_block(
-            left @ self.right.T,
-            bound,
-            self.own[block],
-            k,
-            query,
-            self.pool,
-            self.n_plain,
-            self.n_values,
-            self.weights,
-        )
+        query, u = self.query[block], self.u[block]
+        left = self.left[block] * self.scale
+        # Rounding of the product (Cauchy-Schwarz), of its float32 factors and of u and v, generously.
+        bound = _norms(left) * self.size[0] + np.abs(u) + self.size[1]
+        bound *= (2 * (left.shape[1] + query.shape[1]) + 32) * 2.0**-24
+        approx = np.column_stack([left, u, np.ones(len(u), np.float32)]) @ self.right.T
+        shape = self.pool, self.n_plain, self.n_values, self.weights
+        rows = squared_block(approx, bound, self.own[block], k, query, *shape)
         wanted = rows if distances else rows[:, :0]
-        return rows, pair_distances(query, self.pool, wanted, self.n_plain, self.n_values, self.weights, True)
+        return rows, pair_distances(query, wanted, *shape, True)
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows)).astype(np.float64)

@@ -135,8 +135,8 @@ def nearest_l1(
         k = min(k, len(pool))
     order, n_plain = plain_first(scaled, asked, metric.n_values)
     own_rows = asked is scaled
-    scaled, n_values = scaled[:, order], metric.n_values[order]
-    asked = scaled if own_rows else asked[:, order]
+    scaled, n_values = scaled.take(order, axis=1), metric.n_values[order]
+    asked = scaled if own_rows else asked.take(order, axis=1)
     layout = l1_layout(scaled, asked, n_values)
     numbers, offset, words = layout.rows(asked)
     number_tiles, offset_tiles, word_tiles = (tiles(part) for part in layout.rows(scaled))
