@@ -198,6 +198,63 @@ class TestRank:
             assert again["random_state"] == given["random_state"] == 0
 
 
+class TestReal:
+    """The commands with the real rankers; small forests keep it quick."""
+
+    SMALL = ("--set", "n_estimators=8", "--set", "supervision=0.5", "--jobs", "1")
+
+    def test_same_as_in_python(self, folder, call):
+        words = ["rank", "fruit.csv", "-t", "fruit", "--seed", "3", *self.SMALL]
+        code, out, err = call(*words, "--json", "--out", "r.html")
+        assert code == 0, err
+        data = semirank.load("fruit.csv", "fruit")
+        options = {"random_state": 3, "n_estimators": 8, "supervision": 0.5}
+        expected = semirank.rank(data.X, data.y, **options)
+        values = json.loads(out)
+        assert values["scores"] == expected.scores.tolist()
+        assert list(values["all_scores"]) == ["genie3", "symbolic", "rforest"]
+        assert values["choice"] == {"supervision": 0.5}
+        assert "classification, 2 classes, 12 of 40 rows labelled" in err.splitlines()
+        scope = {}
+        exec(values["origin"]["python"], scope)
+        assert scope["ranking"].scores.tolist() == values["scores"]
+
+    def test_every_task_says_itself(self, folder, call):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(60, 3))
+        rows = [
+            f"{a},{b},{c},{a + b},{b - c},{int(a > 0)},{int(b > 0)},{'p/q' if a > 0 else 'r'}" if i < 40
+            else f"{a},{b},{c},,,,,"
+            for i, (a, b, c) in enumerate(X)
+        ]  # fmt: skip
+        (folder / "all.csv").write_text("\n".join(["a,b,c,n1,n2,l1,l2,h", *rows]) + "\n")
+        (folder / "tree.txt").write_text("p\np/q\nr\n")
+        tasks = {
+            "regression": ["-t", "n1"],
+            "multi-target regression, 2 targets": ["-t", "n?"],
+            "multi-label classification, 2 labels": ["-t", "l*"],
+            "hierarchical multi-label classification, 3 labels": ["-t", "h", "--hierarchy", "tree.txt"],
+        }
+        for said, words in tasks.items():
+            features = ["--features", "a", "--features", "b", "--features", "c"]
+            code, out, err = call("rank", "all.csv", *words, *features, *self.SMALL)
+            assert code == 0, err
+            assert f"{said}, 40 of 60 rows labelled" in err.splitlines()
+            assert out.splitlines()[3].split()[0] == "1"
+
+    def test_too_few_labels_is_said_once(self, folder, call):
+        (folder / "few.csv").write_text("\n".join(CSV.splitlines()[:6] + CSV.splitlines()[20:]) + "\n")
+        code, _, err = call("rank", "few.csv", "-t", "fruit", "--set", "n_estimators=8", "--jobs", "1")
+        assert code == 0, err
+        assert sum("too few for 4 folds" in line for line in err.splitlines()) == 1
+
+    def test_unknown_parameter(self, folder, call):
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "--set", "trees=8", "--quiet")
+        assert (code, out) == (2, "")
+        assert "'trees'" in err
+        assert err.count("\n") == 1
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("words", "message"),
