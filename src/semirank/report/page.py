@@ -268,8 +268,10 @@ def _targets(ranking: Ranking) -> str:
     shown = np.sort(np.argsort(-strength, kind="stable")[:HEAT_TARGETS])
     hint = (
         f"The best {len(features)} features (rows) for each target variable (columns); "
-        "a stronger colour is a larger score, the second colour a score below 0."
+        "a stronger colour is a larger score."
     )
+    if (values < 0).any():
+        hint += " The second colour is a score below 0."
     if len(shown) < len(ranking.target_names):
         hint += f" Shown are the {len(shown)} of {len(ranking.target_names)} targets with the largest scores."
     rows = [ranking.names[i] for i in features]
