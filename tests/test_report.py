@@ -47,7 +47,7 @@ def forest(size=40, **changes):
 
 def relief():
     path = [
-        {"w0": a, "w1": b, "k": k, "score": 0.5 + a / 10 + b / 100 + k / 1000}
+        {"w0": a, "w1": b, "n_neighbors": k, "score": 0.5 + a / 10 + b / 100 + k / 1000}
         for k in (15, 30)
         for a in (0.0, 0.5, 1.0)
         for b in (0.0, 0.5, 1.0)
@@ -58,7 +58,7 @@ def relief():
         scores=[0.2, -0.1],
         method="relief",
         importance="relief",
-        choice={"w0": 1.0, "w1": 1.0, "k": 30},
+        choice={"w0": 1.0, "w1": 1.0, "n_neighbors": 30},
         choice_path=path,
     )
 
@@ -181,7 +181,7 @@ class TestPage:
 
     def test_grid_shades_towards_the_chosen_score(self):
         low_is_good = relief()
-        low_is_good.choice.update({"w0": 0.0, "w1": 0.0, "k": 15})
+        low_is_good.choice.update({"w0": 0.0, "w1": 0.0, "n_neighbors": 15})
         section = render(low_is_good).split('<section id="choice">')[1].split("</section>")[0]
         assert 'class="chosen" style="--v:0.550"' in section
 

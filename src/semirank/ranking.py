@@ -23,6 +23,8 @@ TASK_NAMES = {
     "hierarchical": "hierarchical multi-label classification",
 }
 
+CHOICE_NAMES = {"supervision": "w", "n_neighbors": "k"}  # tuned parameters as the definitions call them
+
 
 class Top(list[tuple[str, float]]):
     """The best features as a list of (name, score) that prints as a table."""
@@ -300,7 +302,7 @@ class Ranking:
         """One sentence: what was ranked, how, from what, and which features came first."""
         how = self.method
         detail = [self.importance] if self.importance != self.method else []
-        detail += [f"{_CHOICE_NAMES.get(k, k)} = {_short(v)}" for k, v in self.choice.items()]
+        detail += [f"{CHOICE_NAMES.get(k, k)} = {_short(v)}" for k, v in self.choice.items()]
         if detail:
             how += f" ({', '.join(detail)})"
         best = [name for name, _ in self.top(3)]
@@ -399,9 +401,6 @@ class Ranking:
         """Bar lengths as shares of the largest score; nothing is drawn for scores below 0."""
         largest = float(self.scores.max())
         return self.scores[rows] / largest if largest > 0 else np.zeros(len(rows))
-
-
-_CHOICE_NAMES = {"supervision": "w"}
 
 
 def rank_numbers(scores: np.ndarray) -> np.ndarray:

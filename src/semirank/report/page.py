@@ -15,7 +15,7 @@ import numpy as np
 
 from ..agreement import agreement
 from ..measures import GREATER_IS_BETTER, MEASURE
-from ..ranking import TASK_NAMES, Ranking
+from ..ranking import CHOICE_NAMES, TASK_NAMES, Ranking
 from .charts import Curve, heat_map, line_chart, number, number_grid, table, text
 
 HEAT_FEATURES, HEAT_TARGETS = 30, 60  # more would be a blur; the json and csv files hold them all
@@ -226,7 +226,7 @@ def _influence_grids(path: list[dict[str, Any]], choice: dict[str, Any], rest: l
         values = [[cells.get((a, b)) for b in columns] for a in rows]
         here = all(choice[name] == value for name, value in zip(rest, setting))
         chosen = (choice["w0"], choice["w1"]) if here else None
-        title = ", ".join(f"{text(name)} = {number(value)}" for name, value in zip(rest, setting))
+        title = ", ".join(f"{text(_parameter(name))} = {number(value)}" for name, value in zip(rest, setting))
         heading = f"<h3>{title}</h3>" if title else ""
         grid = number_grid(rows, columns, values, "w0 \\ w1", shades, chosen)
         grids.append(f"<div>{heading}{grid}</div>")
@@ -372,4 +372,4 @@ def _command(ranking: Ranking) -> str:
 
 
 def _parameter(name: str) -> str:
-    return {"supervision": "w"}.get(name, name)
+    return CHOICE_NAMES.get(name, name)
