@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .data.frames import encode_features, encode_like
+from .data.frames import encode_features, encode_like, frame_kind
 from .data.table import Table
 from .data.target import Target, encode_target
 
@@ -46,8 +47,9 @@ class RankerBase(SelectorMixin, BaseEstimator):
             n_rows=len(table),
             notes=self.notes_,
         )
-        self.n_features_in_ = table.shape[1]
         validate_data(self, X, skip_check_array=True)
+        if isinstance(X, Table):
+            self.feature_names_in_ = np.array(X.names, dtype=object)
         self._schema = table.take(np.arange(0))  # no rows: enough to encode later ones alike
         self.task_ = target.task
         self.n_rows_ = len(table)
@@ -60,9 +62,10 @@ class RankerBase(SelectorMixin, BaseEstimator):
 
     def _encode_new(self, X: Any) -> Table:
         check_is_fitted(self, "_schema")
-        if not isinstance(X, Table):
+        table = encode_like(X, self._schema, estimator_name=type(self).__name__)
+        if not isinstance(X, Table):  # warns where only one of fit and now has names
             validate_data(self, X, skip_check_array=True, reset=False)
-        return encode_like(X, self._schema, estimator_name=type(self).__name__)
+        return table
 
     def _finish(
         self,
@@ -92,6 +95,19 @@ class RankerBase(SelectorMixin, BaseEstimator):
         mask[np.argsort(-self.feature_importances_, kind="stable")[:count]] = True
         return mask
 
+    def transform(self, X: Any) -> Any:
+        """X with the selected features only: an array, or what `set_output` asks for; a Table stays one."""
+        chosen = self.get_support(indices=True)
+        if isinstance(X, Table):
+            names, categories = ([part[j] for j in chosen] for part in (X.names, X.categories))
+            return Table(X.values[:, chosen], X.n_values[chosen], tuple(names), tuple(categories))
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        if wanted == frame_kind(X) == "polars":
+            # scikit-learn keeps the dtypes of pandas frames only; others go through an array of objects.
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X[:, chosen.tolist()]
+        return super().transform(X)
+
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""
         raise NotImplementedError
@@ -99,6 +115,7 @@ class RankerBase(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True

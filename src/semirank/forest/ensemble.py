@@ -95,7 +95,8 @@ def grow_forest(
     # BLAS runs one thread inside a tree: trees are the parallel part, and sums do not depend on the number of
     # threads. Set here for threads, and again in `_grow_chunk` for other processes.
     with threadpool_limits(1, user_api="blas"):
-        jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        # mmap_mode: other processes get large arrays as files; read-only ones would be compiled for anew.
+        jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", mmap_mode="c")(
             delayed(_grow_chunk)(*common, chunk) for chunk in chunks
         )
         for grown in jobs:

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -230,12 +230,21 @@ class ForestRanker(RankerBase):
                 f"No tree has labelled rows out of bag to compute rforest from ({self.n_labeled_} labelled "
                 "rows); use importance='genie3' or label more rows."
             )
+        if not scores["symbolic"].any():
+            few = f"there are fewer labelled rows ({self.n_labeled_}) than min_labeled={self.min_labeled}"
+            why = few if self.n_labeled_ < self.min_labeled else "no test makes the rows purer"
+            self.notes_.append(f"no tree was split and every importance is 0, because {why}")
         self.timings_["forest"] = time.perf_counter() - began
         self._finish(scores, errors, per_target, names[0])
         return self
 
     def _check_parameters(self) -> tuple[str, ...]:
         """One sentence for whatever cannot be meant; returns the importances asked for."""
+        if not isinstance(self.importance, str | Sequence):
+            raise TypeError(
+                f"importance={self.importance!r} is neither a name nor a list of names out of "
+                f"{', '.join(IMPORTANCES)}."
+            )
         names = (self.importance,) if isinstance(self.importance, str) else tuple(self.importance)
         _one_of("ensemble", self.ensemble, ENSEMBLES)
         _one_of("missing_weight", self.missing_weight, ("all", "known"))
@@ -259,6 +268,11 @@ class ForestRanker(RankerBase):
         _at_least("min_labeled", self.min_labeled, 0)
         if self.max_depth is not None:
             _at_least("max_depth", self.max_depth, 1)
+        for name in ("bootstrap", "use_unlabeled"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise TypeError(f"{name}={getattr(self, name)!r} is neither True nor False.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0.")
         out_of_bag = self.supervision == "oob" and self.use_unlabeled
         if not self.bootstrap and ("rforest" in names or out_of_bag):
             asked = "importance='rforest'" if "rforest" in names else "supervision='oob'"
@@ -286,7 +300,8 @@ class ForestRanker(RankerBase):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of the ensemble, in the terms of y; label sets as 0/1 rows, ancestors included."""
-        return decode(self._target_schema, self._prototypes(X))
+        prototypes = self._prototypes(X)
+        return decode(self._target_schema, prototypes)
 
     @available_if(_has_shares)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -301,6 +316,13 @@ class ForestRanker(RankerBase):
         )
         sign = 1 if GREATER_IS_BETTER[self.task_] else -1
         return sign * task_score(self.task_, target.values, prototypes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(
+            multi_label=True
+        )  # predict_proba promises what a classifier does
+        return tags
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""
