@@ -29,6 +29,7 @@ class Tests(NamedTuple):
     """What a test can ask: integer codes in value order, so that x <= t is a comparison of codes."""
 
     codes: np.ndarray  # (D, M) int32; -1 where missing
+    codes_by_row: np.ndarray  # (M, D) int32, the same: many features of few rows lie together here
     n_codes: np.ndarray  # (D,) int64; distinct numbers, or declared nominal values
     nominal: np.ndarray  # (D,) uint8
     levels: np.ndarray  # float64, the distinct numbers of all numeric features, one after the other
@@ -85,7 +86,9 @@ def build_tests(table: Table) -> Tests:
         levels.append(distinct)
         start[j + 1] = start[j] + len(distinct)
     flat = np.concatenate(levels) if levels else np.zeros(0)
-    return Tests(codes, n_codes, (table.n_values > 0).astype(np.uint8), flat, start)
+    return Tests(
+        codes, np.ascontiguousarray(codes.T), n_codes, (table.n_values > 0).astype(np.uint8), flat, start
+    )
 
 
 class Scaled(NamedTuple):

@@ -9,6 +9,9 @@ columns. Because the columns are centred, the sums S of the two sides are opposi
 The payloads of a side are summed along one of three paths, which agree up to rounding: row after row in value
 order; into one sum per value, where a feature has few values; and by a matrix product of 0/1 rows with the
 payloads, for tests of which a feature has only one (two values, extra trees).
+
+Inner loops run from 0 over whole (views of) arrays: an index with an offset may be negative for all that the
+compiler knows, and is then not vectorised.
 """
 
 from __future__ import annotations
@@ -30,6 +33,9 @@ CHUNK = 128
 # test.
 BATCH = 24
 
+# Up to this many rows sorting is cheaper than counting values.
+FEW_ROWS = 32
+
 # Numeric features with more values than this in a node are scanned row by row.
 MANY_BUCKETS = 512
 
@@ -47,7 +53,7 @@ class Scratch(NamedTuple):
     keys2: np.ndarray  # int64
     tally: np.ndarray  # int64, rows per code
     slot: np.ndarray  # int64, per code: its bucket
-    bucket: np.ndarray  # flat, values * width
+    bucket: np.ndarray  # (values, width)
     bucket_weight: np.ndarray
     run: np.ndarray
     miss: np.ndarray
@@ -61,6 +67,8 @@ class Scratch(NamedTuple):
     cand_subset: np.ndarray  # uint8 (candidates, nominal values): 1 left, 0 right, 2 not seen
     pending: np.ndarray  # int64 (CHUNK,), candidates waiting for the matrix product
     pending_weight: np.ndarray  # (CHUNK,), weight of the rows with a 1
+    constant_from: np.ndarray  # int64 (D,), rows of the last node in which the feature was found constant
+    constant_to: np.ndarray  # int64 (D,)
     means: np.ndarray  # (nominal values, width), for `order_values`
     gram: np.ndarray  # (nominal values, nominal values)
     vectors: np.ndarray  # (nominal values, nominal values)
@@ -201,19 +209,22 @@ def rest_terms(run, miss, share, space, lay, totals, total):
         constant += total * (q / k)
         left += (ql - square / kl) / kl if kl > 0 else q / k
         right += (q - ql - square / kr) / kr if kr > 0 else q / k
+    run_s, run_k, run_q = run[lay.solo :], run[lay.solo_k :], run[lay.solo_q :]
+    miss_s, miss_k, miss_q = miss[lay.solo :], miss[lay.solo_k :], miss[lay.solo_q :]
+    total_k, total_q = totals[lay.solo_k :], totals[lay.solo_q :]
     for c in range(space.solo.shape[1]):
-        k = totals[lay.solo_k + c]
-        kl = run[lay.solo_k + c] + share * miss[lay.solo_k + c]
+        k = total_k[c]
+        kl = run_k[c] + share * miss_k[c]
         kr = k - kl
-        s = run[lay.solo + c] + share * miss[lay.solo + c]
+        s = run_s[c] + share * miss_s[c]
         inverse_l = 1.0 / kl if kl > 0 else 0.0
         inverse_r = 1.0 / kr if kr > 0 else 0.0
         if space.by_known:
             both = kl > 0 and kr > 0
             constant += space.solo_factor[c] * s * s * (inverse_l + inverse_r) if both else 0.0
         else:
-            q = totals[lay.solo_q + c]
-            ql = run[lay.solo_q + c] + share * miss[lay.solo_q + c]
+            q = total_q[c]
+            ql = run_q[c] + share * miss_q[c]
             node = q / k if k > 0 else 0.0
             constant += total * node
             left += (ql - s * s * inverse_l) * inverse_l if kl > 0 else node
@@ -297,6 +308,7 @@ def scan_rows(payload, rows, weight, known, n_miss, space, lay, total, tie, min_
     """Every boundary between neighbouring values, rows in value order: (h, code of the cut, missing left)."""
     run, totals, miss, code, order = scratch.run, scratch.totals, scratch.miss, scratch.code, scratch.order
     rest = lay.width > lay.full
+    run_rest = run[lay.full :]
     for c in range(lay.width):
         run[c] = 0.0
     constant, left, right = 0.0, 0.0, 0.0
@@ -313,8 +325,9 @@ def scan_rows(payload, rows, weight, known, n_miss, space, lay, total, tie, min_
             square += s * s
         if rest and scratch.has_rest[i]:
             changed = True
-            for c in range(lay.full, lay.width):
-                run[c] += payload[i, c]
+            row = payload[i, lay.full :]
+            for c in range(lay.width - lay.full):
+                run_rest[c] += row[c]
         if code[order[a + 1]] == code[i]:
             continue
         if n_miss > 0:
@@ -349,27 +362,24 @@ def fill_buckets(payload, rows, weight, n, low, n_values, n_miss, lay, scratch):
         if scratch.tally[scratch.order[s] - low] > scratch.tally[scratch.order[modal] - low]:
             modal = s
         for c in range(width):
-            bucket[s * width + c] = 0.0
+            bucket[s, c] = 0.0
     for i in range(n):
         if code[i] < 0:
             continue
         s = slot[code[i] - low]
         bucket_weight[s] += weight[rows[i]]
         if s != modal:
-            start = s * width
             for c in range(width):
-                bucket[start + c] += payload[i, c]
-    at = modal * width
+                bucket[s, c] += payload[i, c]
     for c in range(width):
-        bucket[at + c] = totals[c]
+        bucket[modal, c] = totals[c]
     if n_miss > 0:
         for c in range(width):
-            bucket[at + c] -= scratch.miss[c]
+            bucket[modal, c] -= scratch.miss[c]
     for s in range(n_values):
         if s != modal:
-            start = s * width
             for c in range(width):
-                bucket[at + c] -= bucket[start + c]
+                bucket[modal, c] -= bucket[s, c]
 
 
 @fast_inner
@@ -383,9 +393,8 @@ def scan_buckets(n_values, low, n_miss, space, lay, total, tie, min_leaf, scratc
     for a in range(n_values - 1):
         s = scratch.slot[order[a] - low]
         n_left += scratch.bucket_weight[s]
-        start = s * lay.width
         for c in range(lay.width):
-            run[c] += bucket[start + c]
+            run[c] += bucket[s, c]
         h, side = consider(
             run, scratch.miss, n_left, n_miss, best_h, tie, space, lay, scratch.totals, total, min_leaf
         )
@@ -449,17 +458,16 @@ def order_values(n_values, low, space, lay, scratch):
         scratch.run[c] = 0.0
     for a in range(n_values):
         v = scratch.slot[order[a] - low]
-        start = v * lay.width
         mass += weight[v]
         for c in range(lay.full):
-            means[a, c] = bucket[start + c] / weight[v]
+            means[a, c] = bucket[v, c] / weight[v]
         for g in range(n_groups):
-            k = bucket[start + lay.group_k + g]
+            k = bucket[v, lay.group_k + g]
             for c in range(space.group_start[g], space.group_start[g + 1]):
-                means[a, lay.full + c] = bucket[start + lay.group + c] / k if k > 0 else 0.0
+                means[a, lay.full + c] = bucket[v, lay.group + c] / k if k > 0 else 0.0
         for c in range(n_solo):
-            k = bucket[start + lay.solo_k + c]
-            means[a, size - n_solo + c] = bucket[start + lay.solo + c] / k if k > 0 else 0.0
+            k = bucket[v, lay.solo_k + c]
+            means[a, size - n_solo + c] = bucket[v, lay.solo + c] / k if k > 0 else 0.0
         for c in range(size):
             scratch.run[c] += weight[v] * means[a, c]
     for a in range(n_values):
@@ -499,22 +507,26 @@ def order_values(n_values, low, space, lay, scratch):
 
 
 @inner
-def random_cut(tests, feature, low, high, seed):
-    """A threshold uniform in [min, max) of the node and the last code below it (extra trees)."""
+def random_threshold(tests, feature, low, high, seed):
+    """A threshold uniform in [min, max) of the node (extra trees)."""
     start = tests.level_start[feature]
     u = unit(feature_seed(seed, feature), 0)
     lowest, highest = tests.levels[start + low], tests.levels[start + high]
     threshold = lowest * (1.0 - u) + highest * u
-    if threshold >= highest or threshold < lowest:
-        threshold = lowest
+    return threshold if lowest <= threshold < highest else lowest
+
+
+@inner
+def last_below(levels, low, high, threshold):
+    """The last code of low..high - 1 whose level is at most the threshold."""
     a, b = low, high
     while b - a > 1:
         middle = (a + b) // 2
-        if tests.levels[start + middle] <= threshold:
+        if levels[middle] <= threshold:
             a = middle
         else:
             b = middle
-    return threshold, a
+    return a
 
 
 @inner
@@ -567,11 +579,17 @@ def sum_missing(payload, code, n, width, miss):
 @inner
 def read_codes(tests, feature, rows, weight, code):
     """Codes of the node's rows: (lowest, highest, weight of the rows that miss the feature)."""
+    n = len(rows)
     low, high = np.int64(2147483647), np.int64(-1)
     n_miss = 0.0
-    for i in range(len(rows)):
-        v = np.int64(tests.codes[feature, rows[i]])
-        code[i] = v
+    if n < FEW_ROWS:
+        for i in range(n):
+            code[i] = tests.codes_by_row[rows[i], feature]
+    else:
+        for i in range(n):
+            code[i] = tests.codes[feature, rows[i]]
+    for i in range(n):
+        v = code[i]
         if v < 0:
             n_miss += weight[rows[i]]
         else:
@@ -581,9 +599,9 @@ def read_codes(tests, feature, rows, weight, code):
 
 
 @inner
-def mark_left(tests, feature, rows, weight, low, high, random_test, seed, at, j, scratch):
+def mark_left(tests, feature, rows, weight, low, high, random_test, seed, mark, j, scratch):
     """Write the 0/1 row of a feature's only test; returns the weight of the rows on its left."""
-    code, inside, mark = scratch.code, scratch.order, scratch.indicator
+    code, inside = scratch.code, scratch.order
     n = len(rows)
     cut = low
     nominal = tests.nominal[feature] == 1
@@ -592,40 +610,50 @@ def mark_left(tests, feature, rows, weight, low, high, random_test, seed, at, j,
             scratch.cand_subset[j, v] = 2
         scratch.cand_subset[j, low] = 1
         scratch.cand_subset[j, high] = 0
-    subset = random_test and nominal and high > low + 1
-    if subset:
+    n_left = 0.0
+    if random_test and nominal and high > low + 1:
         index_values(code, n, low, high, scratch)
         random_subset(feature, seed, scratch.tally, low, high, inside)
         for v in range(low, high + 1):
             if scratch.tally[v - low] > 0:
                 scratch.cand_subset[j, v] = inside[v - low]
-    elif random_test and not nominal:
-        cut = random_cut(tests, feature, low, high, seed)[1]
-    n_left = 0.0
-    for i in range(n):
-        v = code[i]
-        left = v >= 0 and ((subset and inside[v - low] == 1) or (not subset and v <= cut))
-        mark[at + i] = 1.0 if left else 0.0
-        n_left += weight[rows[i]] if left else 0.0
+        for i in range(n):
+            left = code[i] >= 0 and inside[code[i] - low] == 1
+            mark[i] = 1.0 if left else 0.0
+            n_left += weight[rows[i]] if left else 0.0
+    else:
+        if random_test and not nominal:
+            threshold = random_threshold(tests, feature, low, high, seed)
+            start = tests.level_start[feature]
+            if n < FEW_ROWS:
+                cut = low
+                for i in range(n):
+                    if code[i] > cut and tests.levels[start + code[i]] <= threshold:
+                        cut = code[i]
+            else:
+                cut = last_below(tests.levels[start:], low, high, threshold)
+        for i in range(n):
+            left = 0 <= code[i] <= cut
+            mark[i] = 1.0 if left else 0.0
+            n_left += weight[rows[i]] if left else 0.0
     scratch.cand_cut[j] = cut
     return n_left
 
 
 @fast_inner
-def sum_marks(payload, n, n_pending, width, scratch):
-    """The sums of the rows marked in each waiting 0/1 row, by adding the marked rows."""
-    for b in range(n_pending):
-        for c in range(width):
-            scratch.product[b * width + c] = 0.0
-        for i in range(n):
-            if scratch.indicator[b * n + i] > 0:
-                for c in range(width):
-                    scratch.product[b * width + c] += payload[i, c]
+def sum_marked(payload, mark, n, width, out):
+    """The sum of the marked rows, by adding them."""
+    for c in range(width):
+        out[c] = 0.0
+    for i in range(n):
+        if mark[i] > 0:
+            for c in range(width):
+                out[c] += payload[i, c]
 
 
 @kernel
 def multiply_marks(payload, indicator, product, n_pending):
-    """The same by one matrix product: (tests x rows) times (rows x payload)."""
+    """The sums of all waiting 0/1 rows by one matrix product: (tests x rows) times (rows x payload)."""
     n, width = payload.shape
     left = indicator[: n_pending * n].reshape(n_pending, n)
     out = product[: n_pending * width].reshape(n_pending, width)
@@ -635,20 +663,19 @@ def multiply_marks(payload, indicator, product, n_pending):
 @fast_inner
 def value_marks(n_pending, space, lay, total, tie, min_leaf, scratch):
     """h of all waiting 0/1 tests from the sums of their left sides."""
+    width = lay.width
     for b in range(n_pending):
         j = scratch.pending[b]
         if j < 0:
             continue
         n_miss = 0.0
-        for c in range(lay.width):
-            scratch.run[c] = scratch.product[b * lay.width + c]
+        miss = scratch.miss
         if b + 1 < n_pending and scratch.pending[b + 1] < 0:
             n_miss = scratch.pending_weight[b + 1]
-            for c in range(lay.width):
-                scratch.miss[c] = scratch.product[(b + 1) * lay.width + c]
+            miss = scratch.product[(b + 1) * width : (b + 2) * width]
         scratch.cand_h[j], scratch.cand_missing[j] = consider(
-            scratch.run,
-            scratch.miss,
+            scratch.product[b * width : (b + 1) * width],
+            miss,
             scratch.pending_weight[b],
             n_miss,
             0.0,
@@ -670,7 +697,7 @@ def value_of_values(
     nominal = tests.nominal[feature] == 1
     if n_miss > 0:
         sum_missing(payload, scratch.code, n, lay.width, scratch.miss)
-    if nominal or high - low <= 4 * n + 64:
+    if nominal or (n > FEW_ROWS and high - low <= 4 * n + 64):
         n_values = index_values(scratch.code, n, low, high, scratch)
         if nominal or (2 * n_values <= n and n_values <= MANY_BUCKETS):
             fill_buckets(payload, rows, weight, n, low, n_values, n_miss, lay, scratch)
@@ -733,6 +760,7 @@ def try_candidates(
     space,
     payload,
     rows,
+    first,
     weight,
     lay,
     total,
@@ -757,9 +785,14 @@ def try_candidates(
     stop = False
     while not stop and j < n_features and (j < most or useful == 0) and n_pending + 2 <= CHUNK:
         feature = next_candidate(j, n_features, seed, scratch)
-        low, high, n_miss = read_codes(tests, feature, rows, weight, scratch.code)
         j += 1
+        # Nodes are nested or disjoint: what is constant in a node is constant in all that lies inside it.
+        if scratch.constant_from[feature] <= first and first + n <= scratch.constant_to[feature]:
+            continue
+        low, high, n_miss = read_codes(tests, feature, rows, weight, scratch.code)
         if low >= high:
+            scratch.constant_from[feature] = first
+            scratch.constant_to[feature] = first + n
             continue
         useful += 1
         if not random_test and high > low + 1:
@@ -782,19 +815,24 @@ def try_candidates(
             )
             stop = scratch.cand_h[j - 1] >= enough
             continue
+        mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
         scratch.pending[n_pending] = j - 1
         scratch.pending_weight[n_pending] = mark_left(
-            tests, feature, rows, weight, low, high, random_test, seed, n_pending * n, j - 1, scratch
+            tests, feature, rows, weight, low, high, random_test, seed, mark, j - 1, scratch
         )
         n_pending += 1
+        if not batch:
+            sum_marked(payload, mark, n, lay.width, scratch.product)
         if n_miss > 0:
+            mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
             for i in range(n):
-                scratch.indicator[n_pending * n + i] = 1.0 if scratch.code[i] < 0 else 0.0
+                mark[i] = 1.0 if scratch.code[i] < 0 else 0.0
             scratch.pending[n_pending] = -1
             scratch.pending_weight[n_pending] = n_miss
             n_pending += 1
+            if not batch:
+                sum_marked(payload, mark, n, lay.width, scratch.product[lay.width :])
         if not batch:
-            sum_marks(payload, n, n_pending, lay.width, scratch)
             value_marks(n_pending, space, lay, total, tie, min_leaf, scratch)
             stop = scratch.cand_h[j - 1] >= enough
             n_pending = 0
@@ -807,6 +845,7 @@ def best_split(
     space,
     payload,
     rows,
+    first,
     weight,
     lay,
     total,
@@ -819,8 +858,9 @@ def best_split(
 ):
     """Evaluate the candidates of a node; returns (number of the winner or -1, candidates tried).
 
-    What is known of candidate j is in scratch: features[j], cand_h[j], cand_cut[j] (last code on the left),
-    cand_missing[j] and cand_subset[j]. Call `restore` when done with it.
+    `first` is the node's place in the order of all rows. What is known of candidate j is in scratch:
+    features[j], cand_h[j], cand_cut[j] (last code on the left), cand_missing[j] and cand_subset[j]. Call
+    `restore` when done.
     """
     n = len(rows)
     tie = TIE * impurity
@@ -834,6 +874,7 @@ def best_split(
             space,
             payload,
             rows,
+            first,
             weight,
             lay,
             total,

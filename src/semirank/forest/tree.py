@@ -8,7 +8,19 @@ import numpy as np
 
 from .._kernel import fast_kernel, kernel
 from .random import child_seed
-from .split import CHUNK, MANY_BUCKETS, Scratch, best_split, fill_payload, layout_of, random_cut, restore
+from .split import (
+    CHUNK,
+    MANY_BUCKETS,
+    Scratch,
+    best_split,
+    fill_payload,
+    layout_of,
+    random_threshold,
+    restore,
+)
+
+# What a call of `rotate` costs at least, in the unit of one number of one row of one test.
+ROTATE_COST = 15000
 
 
 class Tree(NamedTuple):
@@ -98,7 +110,7 @@ def make_scratch(tests, space, n, full):
         np.empty(n, np.int64),
         np.empty(most_codes + 1, np.int64),
         np.empty(most_codes + 1, np.int64),
-        np.empty(most_values * width),
+        np.empty((most_values, width)),
         np.empty(most_values),
         np.empty(width),
         np.zeros(width),
@@ -112,6 +124,8 @@ def make_scratch(tests, space, n, full):
         np.empty((n_features, most_nominal), np.uint8),
         np.empty(CHUNK, np.int64),
         np.empty(CHUNK),
+        np.zeros(n_features, np.int64),
+        np.full(n_features, -1, np.int64),
         np.empty((most_ordered, width)),
         np.empty((most_ordered, most_ordered)),
         np.empty((most_ordered, most_ordered)),
@@ -182,8 +196,8 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
             continue
         width = bases[base].shape[1]
         n_candidates = min(growth.n_candidates, len(tests.n_codes))
-        # Worth it once the tests save more than the Gram matrix and its factor cost.
-        if 2 * n < width and n > 2 and n_candidates * (width - n) > n * width + n * n:
+        # Worth it once the tests save more than the Gram matrix and its factor cost (measured).
+        if 2 * n < width and n_candidates * n * (width - n) > ROTATE_COST + n * n * width + n * n * n:
             bases.append(rotate(bases[base], at[start:end]))
             base += 1
             width = n
@@ -201,6 +215,7 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
             space,
             payload,
             rows[start:end],
+            start,
             weight,
             lay,
             total,
@@ -266,7 +281,7 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
                 subset[n_subset + v] = inside[v] if inside[v] < 2 else missing
             n_subset += size
         elif growth.random_test:
-            threshold[node] = random_cut(tests, best, low, high, seeds[node])[0]
+            threshold[node] = random_threshold(tests, best, low, high, seeds[node])
         else:
             first = tests.levels[tests.level_start[best] + below_cut]
             second = tests.levels[tests.level_start[best] + above_cut]
