@@ -115,3 +115,97 @@ def knn_prototypes(importances, train, target, test, k, pool):
                 votes = [columns[r, j] for r in rows if not np.isnan(columns[r, j])]
             out[t, j] = np.mean(votes) if votes else 0.0
     return out
+
+
+def target_distance(task, a, b, scale, alpha, gamma):
+    """d_Y of DESIGN 1.6; None if no target variable is known in both rows. scale: ranges of the targets."""
+    shared = [j for j in range(len(a)) if not np.isnan(a[j]) and not np.isnan(b[j])]
+    if not shared:
+        return None
+    if task == "classification":
+        return float(a[0] != b[0])
+    if task == "hierarchical":
+        return gamma * sum(alpha[j] for j in shared if a[j] != b[j])
+    if task == "multi_label":
+        return sum(a[j] != b[j] for j in shared) / len(shared)
+    return sum(abs(a[j] - b[j]) / scale[j][1] if scale[j][1] > 0 else 0.0 for j in shared) / len(shared)
+
+
+def gamma_of(target):
+    """1 / the largest weighted symmetric difference of two label sets in the data (0 if there is none)."""
+    rows = target.values[target.labeled]
+    largest = max(target.weights[a != b].sum() for a in rows for b in rows)
+    return 1.0 / largest if largest > 0 else 0.0
+
+
+def influences(d_x, labeled, w0, w1):
+    """computeInstanceInfluence of Alg. 3."""
+    n = len(labeled)
+    near = {r: min(d_x[r, s] for s in range(n) if labeled[s]) for r in range(n) if not labeled[r]}
+    out = np.ones(n)
+    for r, d in near.items():
+        low, high = min(near.values()), max(near.values())
+        if high - low <= TIE:
+            out[r] = (w0 + w1) / 2
+        else:
+            out[r] = w1 + (w0 - w1) * (d - low) / (high - low)
+    return out
+
+
+def ratio(p_ac, p_a, p_c, s):
+    """The importance of one feature from the sums of Alg. 3; a term with a zero denominator is 0."""
+    first = p_ac / p_c if p_c > 1e-12 * s else 0.0
+    second = (p_a - p_ac) / (s - p_c) if s - p_c > 1e-12 * s else 0.0
+    return first - second
+
+
+def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
+    """Alg. 3 word for word (deterministic rows): (importances, per target, standard errors)."""
+    n, n_features = table.shape
+    d = all_distances(table, table, table)
+    d_x = d.mean(axis=2)
+    labeled = target.labeled
+    w = influences(d_x, labeled, w0, w1)
+    scale = ranges(target.values)
+    gamma = gamma_of(target) if target.task == "hierarchical" else None
+    n_targets = target.values.shape[1]
+    rows = []  # per visited row: s, P_c, P_a, P_ac
+    each = [[0.0, 0.0, np.zeros(n_features), np.zeros(n_features)] for _ in range(n_targets)]
+    for r in range(n) if visited is None else visited:
+        s, p_c, p_a, p_ac = 0.0, 0.0, np.zeros(n_features), np.zeros(n_features)
+        for rank, other in enumerate(order(d_x[r], k, 1.0, skip=r)):
+            weight = w[r] * w[other] * np.exp(-((sigma * rank) ** 2))
+            y, z = target.values[r], target.values[other]
+            d_y = target_distance(target.task, y, z, scale, target.weights, gamma)
+            cluster = d_x[r, other] if d_y is None else d_y
+            s += weight
+            p_c += weight * cluster
+            for i in range(n_features):
+                p_a[i] += weight * d[r, other, i]
+                p_ac[i] += weight * d[r, other, i] * cluster
+            for j in range(n_targets):
+                one = target_distance(
+                    "multi_label" if target.task == "hierarchical" else target.task,
+                    y[j : j + 1], z[j : j + 1], scale[j : j + 1], None, None,
+                )  # fmt: skip
+                if one is not None:
+                    each[j][0] += weight
+                    each[j][1] += weight * one
+                    each[j][2] += weight * d[r, other]
+                    each[j][3] += weight * d[r, other] * one
+        rows.append((s, p_c, p_a, p_ac))
+    sums = [sum(part) for part in zip(*rows)]
+
+    def importances(s, p_c, p_a, p_ac):
+        return np.array([ratio(p_ac[i], p_a[i], p_c, s) for i in range(n_features)])
+
+    # Infinitesimal jackknife: how the importances move with the weight of each visited row.
+    step = 1e-6
+    moved = []
+    for row in rows:
+        up, down = ([a + h * b for a, b in zip(sums, row)] for h in (step, -step))
+        moved.append((importances(*up) - importances(*down)) / (2 * step))
+    m = len(rows)
+    errors = np.sqrt(m / (m - 1) * np.sum(np.square(moved), axis=0)) if m > 1 else np.full(n_features, np.nan)
+    per_target = np.column_stack([importances(*part) for part in each])
+    return importances(*sums), per_target, errors

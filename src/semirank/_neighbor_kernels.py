@@ -9,14 +9,15 @@ does not depend on how the approximation was computed.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ._kernel import fast_inner, inner, kernel
 
 # Distances are compared after rounding to this share of the largest possible one: mathematically equal
 # distances, whose float sums differ in the last bits, are then ties and go by row number (DESIGN 1.6).
 CELL = 2.0**-34
 
 
-@njit(cache=True, nogil=True)
+@inner
 def feature_distance(x, y, n_values):
     """d_i of DESIGN 1.6 for scaled numbers (n_values 0) or codes, NaN where missing."""
     if n_values > 0:
@@ -30,7 +31,7 @@ def feature_distance(x, y, n_values):
     return abs(x - y)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@fast_inner
 def _plain_distance(a, b, n_plain, weights, squared):
     """The sum over features with d_i = |a - b|; any order of summation (and so vector instructions)."""
     total = 0.0
@@ -43,7 +44,7 @@ def _plain_distance(a, b, n_plain, weights, squared):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pair_distance(a, b, n_plain, n_values, weights, squared):
     """sum_i w_i d_i(a, b), or of d_i^2; the first n_plain features are complete with d_i = |a - b|."""
     total = _plain_distance(a, b, n_plain, weights, squared)
@@ -53,17 +54,41 @@ def pair_distance(a, b, n_plain, n_values, weights, squared):
     return total
 
 
-@njit(cache=True, nogil=True)
-def pair_distances(query, rows, pool, n_plain, n_values, weights, squared):
-    """`pair_distance` of every query row to the pool rows found for it."""
-    out = np.empty(rows.shape, np.float64)
+@inner
+def _pair_distances(query, rows, pool, n_plain, n_values, weights, squared, out):
     for a in range(rows.shape[0]):
         for c in range(rows.shape[1]):
             out[a, c] = pair_distance(query[a], pool[rows[a, c]], n_plain, n_values, weights, squared)
+
+
+@kernel
+def pair_distances(query, rows, pool, n_plain, n_values, weights, squared):
+    """`pair_distance` of every query row to the pool rows found for it."""
+    out = np.empty(rows.shape, np.float64)
+    _pair_distances(query, rows, pool, n_plain, n_values, weights, squared, out)
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def feature_differences(rows, first, second, n_plain, n_values):
+    """d_i between row first[r] and row second[r, c], as an array (c, r, i).
+
+    The neighbour's rank comes first so that the pairs of some ranks lie together.
+    """
+    out = np.empty((second.shape[1], second.shape[0], rows.shape[1]), np.float64)
+    for c in range(second.shape[1]):
+        for r in range(second.shape[0]):
+            a = rows[first[r]]
+            b = rows[second[r, c]]
+            line = out[c, r]
+            for i in range(n_plain):
+                line[i] = abs(a[i] - b[i])
+            for i in range(n_plain, len(a)):
+                line[i] = feature_distance(a[i], b[i], n_values[i])
+    return out
+
+
+@inner
 def _sift(keys, rows, at, size):
     """Let the entry at `at` sink in a max-heap ordered by (key, row)."""
     key = keys[at]
@@ -86,7 +111,7 @@ def _sift(keys, rows, at, size):
     rows[at] = row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort_pairs(keys, rows):
     """Sort by (key, row) in place."""
     size = len(keys)
@@ -98,7 +123,7 @@ def _sort_pairs(keys, rows):
         _sift(keys, rows, 0, last)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan(line, first, own, best, relative, absolute, keys, rows, size):
     """Add the candidates among pool rows first, first + 1, ... with approximate distances `line`.
 
@@ -129,7 +154,7 @@ def _scan(line, first, own, best, relative, absolute, keys, rows, size):
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle(keys, rows, size, best, relative, absolute, a, pool, n_plain, n_values, weights, squared, out):
     """Put the nearest of the candidates, nearest first, into `out`."""
     k = len(out)
@@ -154,10 +179,11 @@ def _settle(keys, rows, size, best, relative, absolute, a, pool, n_plain, n_valu
                 keys[c] = np.rint(d / CELL)
             _sort_pairs(keys[start:stop], rows[start:stop])
         start = stop
-    out[:] = rows[:k]
+    for c in range(k):
+        out[c] = rows[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_block(approx, absolute, own, k, query, pool, n_plain, n_values, weights):
     """The k nearest pool rows of each query row by weighted squares (weights sum to 1).
 
@@ -180,7 +206,7 @@ def squared_block(approx, absolute, own, k, query, pool, n_plain, n_values, weig
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _popcount(x):
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -188,7 +214,7 @@ def _popcount(x):
     return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_numbers(numbers, tile, line):
     """line[j] += sum_i |numbers[i] - tile[i, j]|, eight features at a time."""
     i = 0
@@ -208,7 +234,7 @@ def _add_numbers(numbers, tile, line):
         i += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_bits(words, tile, planes, masked, unlike, line):
     """Add the differing codes of packed nominal features to line.
 
@@ -239,7 +265,7 @@ def _add_bits(words, tile, planes, masked, unlike, line):
             at += planes[g]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def l1_block(
     numbers, number_tiles, offset, offset_tiles, words, word_tiles, planes, masked, unlike,
     relative, absolute, own, k, n_pool, query, pool, n_plain, n_values,
@@ -283,4 +309,6 @@ def l1_block(
             keys[a], rows[a], size[a], best[a], relative, absolute[a] / n_features,
             query[a], pool, n_plain, n_values, ones, False, found[a],
         )  # fmt: skip
-    return found, pair_distances(query, found, pool, n_plain, n_values, ones, False)
+    distances = np.empty((n_query, k), np.float64)
+    _pair_distances(query, found, pool, n_plain, n_values, ones, False, distances)
+    return found, distances

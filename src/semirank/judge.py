@@ -56,7 +56,7 @@ def knn_predict(
     >>> knn_predict(np.array([1.0, 0.0]), train, target, train, k=1).ravel()
     array([1., 2., 2.])
     """
-    prepared = _Judge(importances, train, train_target, test, k, pool, n_jobs)
+    prepared = Judge(importances, train, train_target, test, k, pool, n_jobs)
     return np.stack([prepared.predict(r) for r in range(len(prepared.weights))])
 
 
@@ -89,7 +89,7 @@ def knn_score(
     (True, True)
     """
     known = test_target.labeled
-    judge = _Judge(importances, train, train_target, test.take(known), k, pool, n_jobs)
+    judge = Judge(importances, train, train_target, test.take(known), k, pool, n_jobs)
     truth = test_target.values[known]
     return np.array(
         [
@@ -115,8 +115,8 @@ def judge_weights(importances: np.ndarray, n_features: int) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-class _Judge:
-    """The distances and votes that all rankings and all k share."""
+class Judge:
+    """The distances and votes that several rankings and several k share; parameters of `knn_predict`."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class _Judge:
         train: Table,
         train_target: Target,
         test: Table,
-        k: int | Sequence[int],
-        pool: str,
-        n_jobs: int | None,
+        k: int | Sequence[int] = (20, 40),
+        pool: str = "labelled",
+        n_jobs: int | None = 1,
     ):
         if pool not in POOLS:
             raise ValueError(f"pool must be one of {', '.join(POOLS)}, not {pool!r}.")

@@ -22,6 +22,9 @@ from joblib import Parallel, delayed
 from ._neighbor_layouts import SquaredSearch, SquaredSpace, l1_layout, plain_first, squared_space, tiles
 from .data.table import Table
 
+# progress(done, total, what), called while something long is running.
+Progress = Callable[[int, int, str], None]
+
 # Cells of one block of distances: enough for fast matrix products, few enough to stay near the processor.
 _BLOCK_CELLS = 1 << 21
 _BLOCK_ROWS = 512
@@ -91,6 +94,7 @@ def nearest_l1(
     rows: np.ndarray | None = None,
     metric: Metric | None = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Neighbors:
     """The k nearest rows of `pool` by d_X, the mean of the d_i: Relief's distance (DESIGN 1.6).
 
@@ -106,6 +110,7 @@ def nearest_l1(
     metric : Metric, optional
         By default the one of the pool.
     n_jobs : int, optional
+    progress : callable, optional
 
     Returns
     -------
@@ -156,7 +161,7 @@ def nearest_l1(
             asked[block], scaled, n_plain, n_values,
         )  # fmt: skip
 
-    return _joined(run_blocks(work, len(asked), len(pool), n_jobs))
+    return _joined(run_blocks(work, len(asked), len(pool), n_jobs, progress))
 
 
 def nearest_squared(
@@ -212,12 +217,27 @@ def squares(metric: Metric, pool: Table, query: Table | None = None) -> SquaredS
     return squared_space(scaled, None if query is None else metric.scale(query.values), metric.n_values)
 
 
-def run_blocks(work: Callable[[slice], Any], n_rows: int, row_cells: int, n_jobs: int | None) -> list[Any]:
-    """`work` on consecutive blocks of rows in threads; BLAS itself keeps to one thread meanwhile."""
+def run_blocks(
+    work: Callable[[slice], Any],
+    n_rows: int,
+    row_cells: int,
+    n_jobs: int | None,
+    progress: Progress | None = None,
+) -> list[Any]:
+    """`work` on consecutive blocks of rows in threads; BLAS itself keeps to one thread meanwhile.
+
+    The blocks do not depend on `n_jobs`, so neither do sums over the returned list.
+    """
     size = min(_BLOCK_ROWS, max(1, _BLOCK_CELLS // max(1, row_cells)))
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
+    done = []
     with _blas().limit(limits=1, user_api="blas"):
-        return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(block) for block in blocks)
+        parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+        for part in parallel(delayed(work)(block) for block in blocks):
+            done.append(part)
+            if progress is not None:
+                progress(blocks[len(done) - 1].stop, n_rows, "rows")
+    return done
 
 
 @cache

@@ -1,0 +1,319 @@
+"""The sums behind SSL-Relief (Alg. 3, DESIGN 1.6), for one setting or for a whole grid of them.
+
+All settings share one neighbour search, made once for the largest k. The influence of an unlabelled row is
+w0 + (w1 - w0) g with g in [0, 1] from its distance to the nearest labelled row, so the weight of a pair is a
+polynomial in w0 and w1 - w0: six sums per k serve every (w0, w1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ._neighbor_layouts import plain_first
+from .data.table import Table
+from .data.target import Target
+from .neighbors import Progress, fit_metric, nearest_l1, run_blocks
+from .target_distance import TargetSpace, target_space
+
+_EQUAL = 2.0**-34  # distances this close are equal, as in the neighbour search
+_NONE = 1e-12  # a sum below this share of all pair weights is rounding: the term it divides is 0
+
+
+class Pairs(NamedTuple):
+    """The visited rows and their nearest rows.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_features)
+        All scaled rows, features in the order `order`.
+    order, n_values : ndarray of shape (n_features,)
+    n_plain : int
+        So many first features are complete with d_i = |a - b|.
+    visited : ndarray of shape (m,)
+    near : ndarray of shape (m, k)
+    distance : ndarray of shape (m, k)
+        d_X.
+    """
+
+    rows: np.ndarray
+    order: np.ndarray
+    n_values: np.ndarray
+    n_plain: int
+    visited: np.ndarray
+    near: np.ndarray
+    distance: np.ndarray
+
+    def of(self, block: slice, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Some visited rows and their k nearest."""
+        return self.visited[block], np.ascontiguousarray(self.near[block, :k])
+
+
+class View(NamedTuple):
+    """Who is labelled: the training target itself, or with the rows of a fold held out.
+
+    Attributes
+    ----------
+    labeled : ndarray of bool, shape (n_rows,)
+    closeness : ndarray of shape (n_rows,)
+        g: 1 for the unlabelled rows nearest to a labelled one, 0 for the farthest.
+    space : TargetSpace
+    """
+
+    labeled: np.ndarray
+    closeness: np.ndarray
+    space: TargetSpace
+
+
+class Sums(NamedTuple):
+    """s, P_diffCluster, P_diffAttr and P_diffAttr,diffCluster of Alg. 3."""
+
+    weight: np.ndarray
+    cluster: np.ndarray
+    feature: np.ndarray
+    both: np.ndarray
+
+
+def find_pairs(
+    table: Table,
+    k: int,
+    visited: np.ndarray | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Pairs:
+    """Search the k nearest rows of the visited ones (None: all)."""
+    metric = fit_metric(table)
+    found = nearest_l1(table, k, rows=visited, metric=metric, n_jobs=n_jobs, progress=progress)
+    rows = metric.scale(table.values)
+    order, n_plain = plain_first(rows, rows, metric.n_values)
+    visited = np.arange(len(table)) if visited is None else np.asarray(visited, dtype=np.int64)
+    rows = rows.take(order, axis=1)
+    return Pairs(rows, order, metric.n_values[order], n_plain, visited, found.rows, found.distances)
+
+
+def nearest_labeled(
+    table: Table, groups: Sequence[np.ndarray], rows: np.ndarray, n_jobs: int | None = None
+) -> np.ndarray:
+    """Distance of `rows` to the nearest row of each group (n_groups x n_rows, 0 for other rows)."""
+    metric = fit_metric(table)
+    query = table.take(rows)
+    out = np.zeros((len(groups), len(table)))
+    for g, group in enumerate(groups):
+        out[g, rows] = nearest_l1(table.take(group), 1, query=query, metric=metric, n_jobs=n_jobs).distances[
+            :, 0
+        ]
+    return out
+
+
+def closeness(distance: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+    """g of every row, linear in the distance to the nearest labelled row; 0 where it plays no part.
+
+    The line runs over the distances of the unlabelled rows; all equal: 1/2.
+    """
+    out = np.zeros(len(labeled))
+    if labeled.all():
+        return out
+    apart = distance[~labeled]
+    span = apart.max() - apart.min()
+    out[~labeled] = (apart.max() - apart) / span if span > _EQUAL else 0.5
+    return out
+
+
+def make_view(target: Target, distance: np.ndarray) -> View:
+    """The view of a target; `distance` is that to the nearest labelled row."""
+    return View(target.labeled, closeness(distance, target.labeled), target_space(target))
+
+
+def importances_of(sums: Sums) -> np.ndarray:
+    """P_ac / P_c - (P_a - P_ac) / (s - P_c); a term with a zero denominator is 0.
+
+    `weight` and `cluster` may have leading axes; `feature` and `both` have one more, the features.
+    """
+    rest = sums.weight - sums.cluster
+    first, second = (
+        np.divide(1.0, part, out=np.zeros_like(part), where=part > _NONE * sums.weight)
+        for part in (sums.cluster, rest)
+    )
+    return sums.both * first[..., None] - (sums.feature - sums.both) * second[..., None]
+
+
+def single_setting(
+    pairs: Pairs,
+    view: View,
+    influence: tuple[float, float],
+    k: int,
+    neighbor_weights: float = 0.0,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Importances, their standard errors, and the number of pairs with a known target distance.
+
+    The standard error is that of a ratio of sums over visited rows (delta method, also known as the
+    infinitesimal jackknife): each row's share in the change of the importance, squared and summed, times
+    m / (m - 1). NaN if fewer than two rows were visited.
+    """
+    from ._neighbor_kernels import feature_differences
+
+    w0, w1 = influence
+    own = np.where(view.labeled, 1.0, w0 + (w1 - w0) * view.closeness)
+    by_rank = rank_weights(k, neighbor_weights)
+
+    def work(block: slice) -> tuple[np.ndarray, ...]:
+        first, second = pairs.of(block, k)
+        cluster, known = _cluster_distance(pairs, view, block, k)
+        weight = own[first][:, None] * own[second] * by_rank
+        differences = feature_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values)
+        # Per visited row: s, P_c (columns of `pair`), P_a and P_ac (b x D).
+        pair = np.stack([weight, weight * cluster])
+        scalar = pair.sum(axis=2)
+        vector = np.einsum("vrc,cri->vri", pair, differences)
+        # Sums, and sums of products for the standard errors.
+        return (
+            scalar.sum(axis=1),
+            vector.sum(axis=1),
+            scalar @ scalar.T,
+            np.einsum("uri,vr->uvi", vector, scalar),
+            np.einsum("uri,vri->uvi", vector, vector),
+            np.array(known.sum()),
+        )
+
+    parts = run_blocks(work, len(pairs.visited), 8 * k * len(pairs.order), n_jobs)
+    (s, p_c), (p_a, p_ac), ss, vs, vv, n_known = (sum(part) for part in zip(*parts))
+    sums = Sums(s, p_c, p_a, p_ac)
+    m = len(pairs.visited)
+    errors = np.full(len(p_a), np.nan)
+    if m > 1:
+        errors = _standard_errors(sums, ss, vs, vv) * np.sqrt(m / (m - 1))
+    back = np.argsort(pairs.order)
+    return importances_of(sums)[back], errors[back], int(n_known)
+
+
+def _standard_errors(sums: Sums, ss: np.ndarray, vs: np.ndarray, vv: np.ndarray) -> np.ndarray:
+    """Root of the summed squares of the rows' parts, which are linear in (s, P_c, P_a, P_ac) of the row."""
+    c, rest = sums.cluster, sums.weight - sums.cluster
+    first = 1.0 / c if c > _NONE * sums.weight else 0.0
+    second = 1.0 / rest if rest > _NONE * sums.weight else 0.0
+    # imp = P_ac first - (P_a - P_ac) second, with first = 1 / P_c and second = 1 / (s - P_c).
+    to_feature, to_both = -second, first + second
+    ahead, behind = sums.both * first**2, (sums.feature - sums.both) * second**2
+    to_scalar = np.stack([behind, -ahead - behind])  # to s, to P_c
+    to_vector = np.array([to_feature, to_both])
+    total = np.einsum("ui,uv,vi->i", to_scalar, ss, to_scalar)
+    total += 2.0 * np.einsum("u,uvi,vi->i", to_vector, vs, to_scalar)
+    total += np.einsum("u,uvi,v->i", to_vector, vv, to_vector)
+    return np.sqrt(np.maximum(total, 0.0))
+
+
+def per_target(
+    pairs: Pairs, view: View, k: int, neighbor_weights: float = 0.0, n_jobs: int | None = None
+) -> np.ndarray:
+    """Importances for each target variable alone, from the pairs that know it: n_features x n_targets."""
+    from ._neighbor_kernels import feature_differences
+    from ._target_kernels import DIFFER
+
+    values, labeled = view.space.values, view.labeled
+    complete = not np.isnan(values[labeled]).any()
+    by_rank = rank_weights(k, neighbor_weights)
+
+    def work(block: slice) -> tuple[np.ndarray, ...]:
+        first, second = pairs.of(block, k)
+        differences = feature_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values)
+        # Pairs in the order of `differences`: by rank, then by visited row.
+        known = (labeled[first][:, None] & labeled[second]).T.ravel()
+        a = np.tile(first, k)[known]
+        b = second.T.ravel()[known]
+        weight = np.repeat(by_rank, len(first))[known, None]
+        d = differences.reshape(len(known), -1)[known]
+        apart = np.abs(values[a] - values[b])
+        shared = np.ones((len(a), 1)) if complete else (~np.isnan(apart)).astype(np.float64)
+        apart = np.where(np.isnan(apart), 0.0, apart)
+        if view.space.kind == DIFFER:
+            apart = (apart > 0).astype(np.float64)
+        shared, apart = shared * weight, apart * weight
+        return shared.sum(axis=0), apart.sum(axis=0), shared.T @ d, apart.T @ d
+
+    parts = run_blocks(work, len(pairs.visited), 8 * k * len(pairs.order), n_jobs)
+    s, p_c, p_a, p_ac = (sum(part) for part in zip(*parts))
+    sums = Sums(np.broadcast_to(s, p_c.shape).copy(), p_c, np.broadcast_to(p_a, p_ac.shape), p_ac)
+    return importances_of(sums).T[np.argsort(pairs.order)]
+
+
+def grid_importances(
+    pairs: Pairs,
+    views: Sequence[View],
+    influences: Sequence[tuple[float, float]],
+    ks: Sequence[int],
+    neighbor_weights: float = 0.0,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Importances for all settings in one pass over the pairs.
+
+    Returns
+    -------
+    ndarray of shape (n_views, n_k, n_influences, n_features)
+    """
+    from ._neighbor_kernels import feature_differences
+
+    largest = pairs.near.shape[1]
+    ends = [min(k, largest) for k in ks]
+    edges = sorted({0, *ends})
+    by_rank = rank_weights(largest, neighbor_weights)
+    n_features = len(pairs.order)
+
+    def work(block: slice) -> tuple[np.ndarray, np.ndarray]:
+        first, second = pairs.visited[block], pairs.near[block]
+        differences = feature_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values)
+        parts = np.stack([_monomials(pairs, view, block, by_rank) for view in views])
+        shape = parts.shape[:3]  # views x (plain, times cluster distance) x 6
+        scalars, vectors = [], []
+        for low, high in pairwise(edges):
+            some = parts[..., low:high, :]
+            scalars.append(some.sum(axis=(3, 4)))
+            flat = some.reshape(-1, (high - low) * len(first))
+            vectors.append((flat @ differences[low:high].reshape(-1, n_features)).reshape(*shape, n_features))
+        return np.stack(scalars), np.stack(vectors)
+
+    done = run_blocks(work, len(pairs.visited), 8 * largest * n_features, n_jobs)
+    scalars, vectors = (np.cumsum(sum(part), axis=0) for part in zip(*done))
+    take = [edges.index(end) - 1 for end in ends]
+    mix = np.array([_powers(w0, w1) for w0, w1 in influences])
+    # views x k x influences (x features)
+    s, p_c = np.einsum("kvtm,im->tvki", scalars[take], mix)
+    p_a, p_ac = np.einsum("kvtmd,im->tvkid", vectors[take], mix)
+    return importances_of(Sums(s, p_c, p_a, p_ac))[..., np.argsort(pairs.order)]
+
+
+def _powers(w0: float, w1: float) -> tuple[float, ...]:
+    """1 for labelled pairs; w0, w1 - w0 for mixed ones; their products for unlabelled ones."""
+    rise = w1 - w0
+    return 1.0, w0, rise, w0 * w0, w0 * rise, rise * rise
+
+
+def _monomials(pairs: Pairs, view: View, block: slice, by_rank: np.ndarray) -> np.ndarray:
+    """What each pair of a block adds to the six powers: (plain, times d_cluster) x 6 x k x rows."""
+    first, second = pairs.visited[block], pairs.near[block]
+    cluster, _ = _cluster_distance(pairs, view, block, second.shape[1])
+    here, there = view.labeled[first][:, None], view.labeled[second]
+    g, h = np.broadcast_to(view.closeness[first][:, None], second.shape), view.closeness[second]
+    none, both = here & there, ~here & ~there
+    one = ~none & ~both
+    weight = np.stack([none, one, one * (g + h), both, both * (g + h), both * (g * h)]) * by_rank
+    return np.stack([weight, weight * cluster]).swapaxes(2, 3)
+
+
+def _cluster_distance(pairs: Pairs, view: View, block: slice, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """d_Y where both rows know it, else d_X; and where that is."""
+    from ._target_kernels import target_pairs
+
+    first, second = pairs.of(block, k)
+    space = view.space
+    d_y = target_pairs(space.values, view.labeled, first, second, space.weights, space.kind)
+    known = d_y >= 0.0
+    return np.where(known, d_y, pairs.distance[block, :k]), known
+
+
+def rank_weights(k: int, neighbor_weights: float) -> np.ndarray:
+    """Weight of the nearest, second nearest, ... row: exp(-(neighbor_weights i)^2), i = 0, 1, ..."""
+    return np.exp(-((neighbor_weights * np.arange(k)) ** 2))
