@@ -312,3 +312,30 @@ def l1_block(
     distances = np.empty((n_query, k), np.float64)
     _pair_distances(query, found, pool, n_plain, n_values, ones, False, distances)
     return found, distances
+
+
+@kernel
+def vote(rows, ks, columns, empty):
+    """Means of `columns` (NaN: unknown) over the first k of the rows found for each query, for every k.
+
+    empty : what to answer where none of them is known. Returns an array (k, query, column).
+    """
+    n_query, n_found = rows.shape
+    n_columns = columns.shape[1]
+    out = np.empty((len(ks), n_query, n_columns), np.float64)
+    total = np.empty(n_columns, np.float64)
+    known = np.empty(n_columns, np.int64)
+    for a in range(n_query):
+        total[:] = 0.0
+        known[:] = 0
+        for c in range(n_found):
+            line = columns[rows[a, c]]
+            for j in range(n_columns):
+                if not np.isnan(line[j]):
+                    total[j] += line[j]
+                    known[j] += 1
+            for i in range(len(ks)):
+                if c + 1 == min(ks[i], n_found):
+                    for j in range(n_columns):
+                        out[i, a, j] = total[j] / known[j] if known[j] > 0 else empty[j]
+    return out

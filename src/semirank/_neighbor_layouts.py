@@ -97,12 +97,13 @@ def _pack(bits: np.ndarray) -> np.ndarray:
 
 
 def tiles(rows: np.ndarray) -> np.ndarray:
-    """Rows in tiles of _TILE, each tile turned to features x rows; the last one filled with zeros."""
+    """Rows in tiles of at most _TILE, each turned to features x rows; the last one filled with zeros."""
     rows = rows if rows.ndim == 2 else rows[:, None]
-    n_tiles = -(-len(rows) // _TILE)
-    whole = np.zeros((n_tiles * _TILE, rows.shape[1]), dtype=rows.dtype)
+    width = min(_TILE, -(-max(len(rows), 1) // 8) * 8)
+    n_tiles = -(-len(rows) // width)
+    whole = np.zeros((n_tiles * width, rows.shape[1]), dtype=rows.dtype)
     whole[: len(rows)] = rows
-    return np.ascontiguousarray(whole.reshape(n_tiles, _TILE, rows.shape[1]).transpose(0, 2, 1))
+    return np.ascontiguousarray(whole.reshape(n_tiles, width, rows.shape[1]).transpose(0, 2, 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 from ._neighbor_layouts import plain_first
 from .data.table import Table
 from .data.target import Target
-from .neighbors import Progress, fit_metric, nearest_l1, run_blocks
+from .neighbors import Progress, fit_metric, nearest_l1, row_blocks, run_parts
 from .target_distance import TargetSpace, target_space
 
 _EQUAL = 2.0**-34  # distances this close are equal, as in the neighbour search
@@ -47,6 +47,10 @@ class Pairs(NamedTuple):
     near: np.ndarray
     distance: np.ndarray
 
+    def blocks(self, k: int) -> list[slice]:
+        """Blocks of visited rows whose differences fit into the cache; they do not depend on threads."""
+        return row_blocks(len(self.visited), 8 * k * len(self.order))
+
     def of(self, block: slice, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Some visited rows and their k nearest."""
         return self.visited[block], np.ascontiguousarray(self.near[block, :k])
@@ -75,6 +79,13 @@ class Sums(NamedTuple):
     cluster: np.ndarray
     feature: np.ndarray
     both: np.ndarray
+
+
+def rows_to_visit(n_rows: int, n_iterations: int | None, rng: np.random.Generator) -> np.ndarray | None:
+    """Rows to visit, drawn without repetition; None for all."""
+    if n_iterations is None or n_iterations >= n_rows:
+        return None
+    return np.sort(rng.choice(n_rows, size=n_iterations, replace=False))
 
 
 def find_pairs(
@@ -179,7 +190,7 @@ def single_setting(
             np.array(known.sum()),
         )
 
-    parts = run_blocks(work, len(pairs.visited), 8 * k * len(pairs.order), n_jobs)
+    parts = run_parts(work, pairs.blocks(k), n_jobs)
     (s, p_c), (p_a, p_ac), ss, vs, vv, n_known = (sum(part) for part in zip(*parts))
     sums = Sums(s, p_c, p_a, p_ac)
     m = len(pairs.visited)
@@ -234,7 +245,7 @@ def per_target(
         shared, apart = shared * weight, apart * weight
         return shared.sum(axis=0), apart.sum(axis=0), shared.T @ d, apart.T @ d
 
-    parts = run_blocks(work, len(pairs.visited), 8 * k * len(pairs.order), n_jobs)
+    parts = run_parts(work, pairs.blocks(k), n_jobs)
     s, p_c, p_a, p_ac = (sum(part) for part in zip(*parts))
     sums = Sums(np.broadcast_to(s, p_c.shape).copy(), p_c, np.broadcast_to(p_a, p_ac.shape), p_ac)
     return importances_of(sums).T[np.argsort(pairs.order)]
@@ -275,7 +286,7 @@ def grid_importances(
             vectors.append((flat @ differences[low:high].reshape(-1, n_features)).reshape(*shape, n_features))
         return np.stack(scalars), np.stack(vectors)
 
-    done = run_blocks(work, len(pairs.visited), 8 * largest * n_features, n_jobs)
+    done = run_parts(work, pairs.blocks(largest), n_jobs)
     scalars, vectors = (np.cumsum(sum(part), axis=0) for part in zip(*done))
     take = [edges.index(end) - 1 for end in ends]
     mix = np.array([_powers(w0, w1) for w0, w1 in influences])

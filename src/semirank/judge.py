@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .data.table import Table
 from .data.target import Target
 from .measures import task_score
-from .neighbors import SquaredSearch, fit_metric, run_blocks, squares
+from .neighbors import SquaredSearch, fit_metric, row_blocks, run_parts, squares
 
 POOLS = ("labelled", "all")
 
@@ -56,8 +55,8 @@ def knn_predict(
     >>> knn_predict(np.array([1.0, 0.0]), train, target, train, k=1).ravel()
     array([1., 2., 2.])
     """
-    prepared = Judge(importances, train, train_target, test, k, pool, n_jobs)
-    return np.stack([prepared.predict(r) for r in range(len(prepared.weights))])
+    judge = Judge(importances, train, train_target, test, k, pool)
+    return np.stack([judge.predict(r, n_jobs) for r in range(len(judge.weights))])
 
 
 def knn_score(
@@ -89,11 +88,11 @@ def knn_score(
     (True, True)
     """
     known = test_target.labeled
-    judge = Judge(importances, train, train_target, test.take(known), k, pool, n_jobs)
+    judge = Judge(importances, train, train_target, test.take(known), k, pool)
     truth = test_target.values[known]
     return np.array(
         [
-            [task_score(test_target.task, truth, prototypes) for prototypes in judge.predict(r)]
+            [task_score(test_target.task, truth, prototypes) for prototypes in judge.predict(r, n_jobs)]
             for r in range(len(judge.weights))
         ]
     )
@@ -126,7 +125,6 @@ class Judge:
         test: Table,
         k: int | Sequence[int] = (20, 40),
         pool: str = "labelled",
-        n_jobs: int | None = 1,
     ):
         if pool not in POOLS:
             raise ValueError(f"pool must be one of {', '.join(POOLS)}, not {pool!r}.")
@@ -145,32 +143,29 @@ class Judge:
         self.weights = judge_weights(importances, train.shape[1])
         rows = np.flatnonzero(labeled) if pool == "labelled" else np.arange(len(train))
         self.space = squares(fit_metric(train), train.take(rows), test)
-        columns = train_target.columns()[rows]
-        self.known = (~np.isnan(columns)).astype(np.float64)
-        self.columns = np.where(np.isnan(columns), 0.0, columns)
-        self.empty = np.zeros(columns.shape[1])
+        self.columns = train_target.columns()[rows]
+        self.empty = np.zeros(self.columns.shape[1])
         if pool == "labelled":
-            self.empty = self.columns.sum(axis=0) / np.maximum(self.known.sum(axis=0), 1.0)
-        self.n_jobs = n_jobs
+            known = ~np.isnan(self.columns)
+            total = np.where(known, self.columns, 0.0).sum(axis=0)
+            self.empty = total / np.maximum(known.sum(axis=0), 1)
 
-    def predict(self, ranking: int) -> np.ndarray:
+    def predict(self, ranking: int, n_jobs: int | None = None) -> np.ndarray:
         """Prototypes of one ranking: n_k x n_test x n_columns."""
-
         search = SquaredSearch(self.space, self.weights[ranking])
-
-        def one_block(block: slice) -> np.ndarray:
-            rows, _ = search.nearest(block, int(self.k.max()))
-            return np.stack([self._vote(rows[:, :k]) for k in self.k])
-
-        parts = run_blocks(one_block, len(self.space.query), len(self.columns), self.n_jobs)
+        blocks = row_blocks(len(self.space.query), len(self.columns))
+        parts = run_parts(lambda block: self._vote(search, block), blocks, n_jobs)
         return np.concatenate(parts, axis=1)
 
-    def _vote(self, rows: np.ndarray) -> np.ndarray:
+    def predict_here(self, ranking: int) -> np.ndarray:
+        """`predict` without threads, for callers that are in one of many."""
+        search = SquaredSearch(self.space, self.weights[ranking])
+        blocks = row_blocks(len(self.space.query), len(self.columns))
+        return np.concatenate([self._vote(search, block) for block in blocks], axis=1)
+
+    def _vote(self, search: SquaredSearch, block: slice) -> np.ndarray:
         """Mean over the neighbours that know the target variable."""
-        n, k = rows.shape
-        members = csr_array(
-            (np.ones(n * k), rows.ravel(), np.arange(n + 1) * k), shape=(n, len(self.columns))
-        )
-        total = members @ self.columns
-        count = members @ self.known
-        return np.divide(total, count, out=np.tile(self.empty, (n, 1)), where=count > 0)
+        from ._neighbor_kernels import vote
+
+        rows, _ = search.nearest(block, int(self.k.max()))
+        return vote(rows, self.k, self.columns, self.empty)

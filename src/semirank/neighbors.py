@@ -11,7 +11,7 @@ Equal distances go by row number, and "equal" means up to rounding: distances ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -161,7 +161,7 @@ def nearest_l1(
             asked[block], scaled, n_plain, n_values,
         )  # fmt: skip
 
-    return _joined(run_blocks(work, len(asked), len(pool), n_jobs, progress))
+    return _joined(run_parts(work, row_blocks(len(asked), len(pool)), n_jobs, progress))
 
 
 def nearest_squared(
@@ -203,11 +203,8 @@ def nearest_squared(
     shares = weights / largest  # first the largest to 1: the sum of very large weights is no float
     total = shares.sum()
     search = SquaredSearch(space, shares / total)
-    found = _joined(
-        run_blocks(
-            lambda block: search.nearest(block, k, distances=True), len(space.query), len(pool), n_jobs
-        )
-    )
+    blocks = row_blocks(len(space.query), len(pool))
+    found = _joined(run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs))
     return Neighbors(found.rows, found.distances * (total * largest))
 
 
@@ -217,26 +214,27 @@ def squares(metric: Metric, pool: Table, query: Table | None = None) -> SquaredS
     return squared_space(scaled, None if query is None else metric.scale(query.values), metric.n_values)
 
 
-def run_blocks(
-    work: Callable[[slice], Any],
-    n_rows: int,
-    row_cells: int,
+def row_blocks(n_rows: int, row_cells: int) -> list[slice]:
+    """Consecutive blocks of rows, with `row_cells` numbers to hold per row; at least one block."""
+    size = min(_BLOCK_ROWS, max(1, _BLOCK_CELLS // max(1, row_cells)))
+    return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
+
+
+def run_parts(
+    work: Callable[[Any], Any],
+    parts: Sequence[Any],
     n_jobs: int | None,
     progress: Progress | None = None,
+    what: str = "blocks of rows",
 ) -> list[Any]:
-    """`work` on consecutive blocks of rows in threads; BLAS itself keeps to one thread meanwhile.
-
-    The blocks do not depend on `n_jobs`, so neither do sums over the returned list.
-    """
-    size = min(_BLOCK_ROWS, max(1, _BLOCK_CELLS // max(1, row_cells)))
-    blocks = [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
+    """`work` on every part in threads, results in order; BLAS itself keeps to one thread meanwhile."""
     done = []
     with _blas().limit(limits=1, user_api="blas"):
         parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-        for part in parallel(delayed(work)(block) for block in blocks):
-            done.append(part)
+        for result in parallel(delayed(work)(part) for part in parts):
+            done.append(result)
             if progress is not None:
-                progress(blocks[len(done) - 1].stop, n_rows, "rows")
+                progress(len(done), len(parts), what)
     return done
 
 

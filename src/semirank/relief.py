@@ -13,20 +13,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._relief import (
-    Pairs,
-    find_pairs,
-    grid_importances,
-    make_view,
-    nearest_labeled,
-    per_target,
-    single_setting,
-)
+from ._relief import find_pairs, make_view, nearest_labeled, per_target, rows_to_visit, single_setting
+from ._relief_tuning import Grid, choose_setting, too_few_labels
 from ._selector import RankerBase
 from .data.table import Table
 from .data.target import Target
-from .judge import Judge
-from .measures import GREATER_IS_BETTER, task_score
 from .neighbors import Progress
 from .ranking import Ranking
 
@@ -126,98 +117,24 @@ def relief_scores(
         )
         ks = sorted({min(k, len(table) - 1) for k in ks})
     rng = np.random.default_rng(seed)
-    pairs = find_pairs(table, max(ks), _visit(len(table), n_iterations, rng), n_jobs, progress)
+    pairs = find_pairs(table, max(ks), rows_to_visit(len(table), n_iterations, rng), n_jobs, progress)
     path: list[dict[str, float]] = []
+    k, w, apart = ks[0], ws[0], None
     if len(ks) * len(ws) > 1:
-        k, w, path = _tune(
-            table, target, pairs, ks, ws, n_iterations, neighbor_weights, rng, n_jobs, progress, notes
-        )
-    else:
-        k, w = ks[0], ws[0]
-    apart = nearest_labeled(table, [np.flatnonzero(labeled)], np.flatnonzero(~labeled), n_jobs)
-    view = make_view(target, apart[0])
+        few = too_few_labels(target)
+        if few:
+            message = f"{few}; n_neighbors={k} and influence={w} were taken without comparing settings"
+            notes.append(message)
+            warnings.warn(message + ".", UserWarning, stacklevel=3)
+        else:
+            grid = Grid(ks, ws, n_iterations, neighbor_weights)
+            k, w, path, apart = choose_setting(table, target, pairs, grid, rng, n_jobs, progress)
+    if apart is None:
+        apart = nearest_labeled(table, [np.flatnonzero(labeled)], np.flatnonzero(~labeled), n_jobs)[0]
+    view = make_view(target, apart)
     scores, errors, n_known = single_setting(pairs, view, w, k, neighbor_weights, n_jobs)
     each = per_target(pairs, view, k, neighbor_weights, n_jobs)
     return ReliefScores(scores, errors, each, k, w, path, n_known, len(pairs.visited) * k)
-
-
-def _visit(n_rows: int, n_iterations: int | None, rng: np.random.Generator) -> np.ndarray | None:
-    """Rows to visit, None for all."""
-    if n_iterations is None or n_iterations >= n_rows:
-        return None
-    return np.sort(rng.choice(n_rows, size=n_iterations, replace=False))
-
-
-def _tune(
-    table: Table,
-    target: Target,
-    pairs: Pairs,
-    ks: list[int],
-    ws: list[tuple[float, float]],
-    n_iterations: int | None,
-    neighbor_weights: float,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    progress: Progress | None,
-    notes: list[str],
-) -> tuple[int, tuple[float, float], list[dict[str, float]]]:
-    """The setting whose rankings the kNN judge likes best over folds of the labelled rows (DESIGN 1.6).
-
-    Held-out rows stay as unlabelled rows, so that all folds share the neighbours in `pairs`; where there
-    are no unlabelled rows (the supervised counterpart) they are left out and each fold has its own search.
-    """
-    from .tuning import N_FOLDS, fold_numbers, judge_neighbors
-
-    labeled = target.labeled
-    n_labeled = int(labeled.sum())
-    if n_labeled < 2 * N_FOLDS:
-        message = (
-            f"only {n_labeled} labelled rows, too few for {N_FOLDS} folds; n_neighbors={ks[0]} and "
-            f"influence={ws[0]} were taken without comparing settings"
-        )
-        notes.append(message)
-        warnings.warn(message + ".", UserWarning, stacklevel=4)
-        return ks[0], ws[0], []
-    fold = fold_numbers(target, N_FOLDS, rng)
-    groups = [np.flatnonzero(fold == f) for f in range(N_FOLDS)]
-    supervised = bool(labeled.all())
-    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(N_FOLDS)]
-    targets = [target.hide(held) for held in groups]
-    if supervised:
-        rankings = []
-        for rows, hidden in zip(seen, targets):
-            part = table.take(rows)
-            own = find_pairs(part, max(ks), _visit(len(part), n_iterations, rng), n_jobs)
-            view = make_view(hidden.take(rows), np.zeros(len(part)))
-            rankings.append(grid_importances(own, [view], ws, ks, neighbor_weights, n_jobs)[0])
-    else:
-        apart = nearest_labeled(table, groups, np.arange(len(table)), n_jobs)
-        views = [
-            make_view(hidden, np.delete(apart, f, axis=0).min(axis=0)) for f, hidden in enumerate(targets)
-        ]
-        rankings = list(grid_importances(pairs, views, ws, ks, neighbor_weights, n_jobs))
-    judges = [
-        Judge(
-            scores.reshape(-1, table.shape[1]),
-            table.take(rows),
-            hidden.take(rows),
-            table.take(held),
-            judge_neighbors(n_labeled),
-            n_jobs=n_jobs,
-        )
-        for scores, rows, hidden, held in zip(rankings, seen, targets, groups)
-    ]
-    truth = target.values[np.concatenate(groups)]
-    path = []
-    for done, (k, (w0, w1)) in enumerate(product(ks, ws)):
-        predicted = np.concatenate([judge.predict(done)[0] for judge in judges])
-        score = task_score(target.task, truth, predicted)
-        path.append({"n_neighbors": k, "w0": w0, "w1": w1, "score": score})
-        if progress is not None:
-            progress(done + 1, len(ks) * len(ws), "settings")
-    sign = 1.0 if GREATER_IS_BETTER[target.task] else -1.0
-    best = max(path, key=lambda row: sign * row["score"])  # the first of equals
-    return int(best["n_neighbors"]), (best["w0"], best["w1"]), path
 
 
 class ReliefRanker(RankerBase):
