@@ -209,3 +209,76 @@ def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
     errors = np.sqrt(m / (m - 1) * np.sum(np.square(moved), axis=0)) if m > 1 else np.full(n_features, np.nan)
     per_target = np.column_stack([importances(*part) for part in each])
     return importances(*sums), per_target, errors
+
+
+def laplace(table, target, k, label_weight, width, combine, supervised_only=False):
+    """DESIGN 1.7 with dense matrices."""
+    if supervised_only:
+        table, target = table.take(target.labeled), target.take(target.labeled)
+    n = len(table)
+    columns, owner = [], []
+    for i, n_values in enumerate(table.n_values):
+        x = table.values[:, i]
+        for f in [x] if n_values == 0 else [np.where(np.isnan(x), np.nan, x == v) for v in range(n_values)]:
+            known = f[~np.isnan(f)]
+            if len(set(known)) > 1:
+                columns.append(np.where(np.isnan(f), 0.0, (f - known.mean()) / known.std()))
+                owner.append(i)
+    if not columns:
+        return np.zeros(table.shape[1])
+    z = np.column_stack(columns)
+    scale = ranges(target.values)
+    gamma = gamma_of(target) if target.task == "hierarchical" else None
+    y = target.values[:, 0]
+    spread = np.std(y[~np.isnan(y)]) or 1.0
+    by_features = ((z[:, None] - z[None]) ** 2).mean(axis=2)
+    d, both = by_features.copy(), np.zeros((n, n), bool)
+    for i in range(n):
+        for j in range(n):
+            if target.task == "regression":
+                d_y = None if np.isnan(y[i]) or np.isnan(y[j]) else ((y[i] - y[j]) / spread) ** 2
+            else:
+                d_y = target_distance(
+                    target.task, target.values[i], target.values[j], scale, target.weights, gamma
+                )
+            if d_y is not None:
+                d[i, j], both[i, j] = d_y, True
+
+    def scores(rows, d, by_features, both):
+        close = np.zeros(d.shape, bool)
+        for i in range(len(rows)):
+            ranked = sorted(
+                (round(d[i, j] / TIE), round(by_features[i, j] / TIE), j) for j in range(len(rows)) if j != i
+            )
+            for _, _, j in ranked[:k]:
+                close[i, j] = close[j, i] = True
+        upper = d[np.triu(close)]
+        if len(upper) == 0:
+            return [np.nan] * z.shape[1]
+        t = width or np.median(upper) or np.mean(upper) or 1.0
+        s = np.where(close, np.exp(-d / t) * np.where(both, label_weight, 1.0), 0.0)
+        degree = np.diag(s.sum(axis=1))
+        one = np.ones(len(rows))
+        out = []
+        for f in z[rows].T:
+            f = f - (f @ degree @ one) / (one @ degree @ one)
+            below = f @ degree @ f
+            out.append(f @ (degree - s) @ f / below if below > 1e-20 * s.sum() else np.nan)
+        return out
+
+    def defined(values):
+        known = [v for v in values if not np.isnan(v)]
+        return np.array([max(known, default=1.0) if np.isnan(v) else v for v in values])
+
+    rows = np.flatnonzero(target.labeled)
+    part = np.ix_(rows, rows)
+    supervised = scores(rows, d[part], by_features[part], both[part])
+    if supervised_only:
+        total = defined(supervised)
+    else:
+        total = defined(scores(np.arange(n), d, by_features, both))
+        if combine == "product":
+            total = total * defined(supervised)
+    summed = {i: sum(total[c] for c in range(len(owner)) if owner[c] == i) for i in set(owner)}
+    most, least = max(summed.values()), min(summed.values())
+    return np.array([most + least - summed[i] if i in summed else 0.0 for i in range(table.shape[1])])

@@ -142,8 +142,13 @@ class SquaredSpace:
     feature: np.ndarray
 
 
-def squared_space(pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarray) -> SquaredSpace:
-    """Lay out scaled rows; without `query` the neighbours of the pool's own rows are sought."""
+def squared_space(
+    pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarray, own: np.ndarray | None = None
+) -> SquaredSpace:
+    """Lay out scaled rows; without `query` the neighbours of the pool's own rows are sought.
+
+    own : for every query row the pool row that it is; without it, query rows are new ones.
+    """
     order, n_plain = plain_first(pool, pool if query is None else query, n_values)
     pool, n_values = pool.take(order, axis=1), n_values[order]
     # |a - b| does not change with the origin, and numbers around 0 lose less in a float32 product.
@@ -151,13 +156,11 @@ def squared_space(pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarr
     centre[:n_plain] = pool[:, :n_plain].mean(axis=0) if len(pool) else 0.0
     pool_alone, left, right, feature = _factors(pool, centre, n_values, n_plain)
     if query is None:
-        own = np.arange(len(pool))
-        return SquaredSpace(
-            pool, pool, own, order, n_values, n_plain, pool_alone, pool_alone, left, right, feature
-        )
-    query = query.take(order, axis=1)
-    own = np.full(len(query), -1)
-    query_alone, left, _, _ = _factors(query, centre, n_values, n_plain)
+        query, query_alone, own = pool, pool_alone, np.arange(len(pool))
+    else:
+        query = query.take(order, axis=1)
+        query_alone, left, _, _ = _factors(query, centre, n_values, n_plain)
+        own = np.full(len(query), -1) if own is None else own
     return SquaredSpace(
         query, pool, own, order, n_values, n_plain, query_alone, pool_alone, left, right, feature
     )
