@@ -22,5 +22,7 @@ kernel = njit(cache=True, **_COMMON)
 fast_kernel = njit(cache=True, fastmath=_FAST, **_COMMON)
 inner = njit(**_COMMON, **_INNER)
 fast_inner = njit(fastmath=_FAST, **_COMMON, **_INNER)
+# Small and called once per candidate: passing the work arrays would cost more than the work.
+hot_inner = njit(fastmath=_FAST, forceinline=True, **_COMMON, **_INNER)
 # Written into its only caller before LLVM sees it: a body is optimised once per level of calls.
 inlined = njit(inline="always", **_COMMON, **_INNER)

@@ -25,7 +25,8 @@ from .space import (
     feature_columns,
     target_columns,
 )
-from .tree import Growth, Tree, grow_tree
+from .split import Scratch
+from .tree import Growth, Tree, grow_tree, make_scratch
 
 Progress = Callable[[int, int, str], None]
 
@@ -121,9 +122,10 @@ def _grow_chunk(
     with_rforest: bool,
     numbers: Sequence[int],
 ) -> list[Member]:
+    scratch = make_scratch(material.tests, space)
     with threadpool_limits(1, user_api="blas"):
         return [
-            _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, number)
+            _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, scratch, number)
             for number in numbers
         ]
 
@@ -136,6 +138,7 @@ def _grow_member(
     kind: int,
     plan: Plan,
     with_rforest: bool,
+    scratch: Scratch,
     number: int,
 ) -> Member:
     values = material.table.values
@@ -143,7 +146,7 @@ def _grow_member(
     rng = np.random.default_rng([plan.seed, number])
     weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(values))
     seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
-    tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0])
+    tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0], scratch)
     rows = np.flatnonzero(labeled & (weight > 0))
     known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)
     means = prototypes(tree, known, total)

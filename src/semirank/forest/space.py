@@ -30,6 +30,7 @@ class Tests(NamedTuple):
 
     codes: np.ndarray  # (D, M) int32; -1 where missing
     codes_by_row: np.ndarray  # (M, D) int32, the same: many features of few rows lie together here
+    has_missing: np.ndarray  # (D,) uint8
     n_codes: np.ndarray  # (D,) int64; distinct numbers, or declared nominal values
     nominal: np.ndarray  # (D,) uint8
     levels: np.ndarray  # float64, the distinct numbers of all numeric features, one after the other
@@ -87,7 +88,13 @@ def build_tests(table: Table) -> Tests:
         start[j + 1] = start[j] + len(distinct)
     flat = np.concatenate(levels) if levels else np.zeros(0)
     return Tests(
-        codes, np.ascontiguousarray(codes.T), n_codes, (table.n_values > 0).astype(np.uint8), flat, start
+        codes=codes,
+        codes_by_row=np.ascontiguousarray(codes.T),
+        has_missing=(codes < 0).any(axis=1).astype(np.uint8),
+        n_codes=n_codes,
+        nominal=(table.n_values > 0).astype(np.uint8),
+        levels=flat,
+        level_start=start,
     )
 
 

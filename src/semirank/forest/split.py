@@ -20,11 +20,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._kernel import fast_inner, inlined, inner, kernel
+from .._kernel import fast_inner, hot_inner, inlined, inner, kernel
 from .random import below, draw, feature_seed, unit
 
 # Values of h closer than this share of the node's impurity are equal: the first drawn wins (DESIGN 1.3).
 TIE = 1e-9
+
+# The float32 product is off by less than this share of the impurity; what is that close to the best is
+# computed again in float64.
+ROUGH = 1e-5
 
 # 0/1 rows that go into one matrix product.
 CHUNK = 128
@@ -44,10 +48,12 @@ class Scratch(NamedTuple):
     """Work arrays of one tree, so that nodes allocate nothing."""
 
     payload: np.ndarray  # flat, n_rows * width
+    payload32: np.ndarray  # float32, the same for the matrix product
     totals: np.ndarray  # sums of the payload over the node
     mean: np.ndarray
     has_rest: np.ndarray  # uint8 per row: anything beyond the full columns
-    code: np.ndarray  # int64, codes of the candidate feature
+    weight: np.ndarray  # weights of the node's rows
+    code: np.ndarray  # int32, codes of the candidate feature
     order: np.ndarray  # int64
     keys: np.ndarray  # int64
     keys2: np.ndarray  # int64
@@ -57,13 +63,14 @@ class Scratch(NamedTuple):
     bucket_weight: np.ndarray
     run: np.ndarray
     miss: np.ndarray
-    indicator: np.ndarray  # flat, CHUNK * n_rows
-    product: np.ndarray  # flat, CHUNK * width
+    indicator: np.ndarray  # float32, flat, CHUNK * n_rows
+    product: np.ndarray  # float32, flat, CHUNK * width
     features: np.ndarray  # int64, identity permutation, restored after every node
     swaps: np.ndarray  # int64
     cand_h: np.ndarray
     cand_cut: np.ndarray  # int64
     cand_missing: np.ndarray  # uint8
+    cand_rough: np.ndarray  # uint8: h comes from the float32 product
     cand_subset: np.ndarray  # uint8 (candidates, nominal values): 1 left, 0 right, 2 not seen
     pending: np.ndarray  # int64 (CHUNK,), candidates waiting for the matrix product
     pending_weight: np.ndarray  # (CHUNK,), weight of the rows with a 1
@@ -106,6 +113,7 @@ def fill_payload(base, at, rows, weight, space, lay, payload, scratch):
     mean, totals = scratch.mean, scratch.totals
     total = 0.0
     for i in range(n):
+        scratch.weight[i] = weight[rows[i]]
         total += weight[rows[i]]
     for c in range(lay.full):
         mean[c] = 0.0
@@ -261,6 +269,17 @@ def consider(run, miss, n_left, n_miss, best, tie, space, lay, totals, total, mi
     return best_h, best_side
 
 
+@hot_inner
+def plain_value(run, n_left, lay, total, min_leaf):
+    """h where nothing is missing, or 0 where a side is too small."""
+    if n_left < min_leaf or total - n_left < min_leaf:
+        return 0.0
+    square = 0.0
+    for c in range(lay.full):
+        square += run[c] * run[c]
+    return square * total / (n_left * (total - n_left))
+
+
 @inner
 def sort_by_code(n, low, high, scratch):
     """Positions of the rows with a known code, by code, ties by position; returns how many there are."""
@@ -269,7 +288,7 @@ def sort_by_code(n, low, high, scratch):
     shift = np.int64(32)
     for i in range(n):
         if code[i] >= 0:
-            keys[known] = ((code[i] - low) << shift) | i
+            keys[known] = ((np.int64(code[i]) - low) << shift) | i
             known += 1
     if known <= 40:
         for a in range(1, known):
@@ -304,7 +323,7 @@ def sort_by_code(n, low, high, scratch):
 
 
 @fast_inner
-def scan_rows(payload, rows, weight, known, n_miss, space, lay, total, tie, min_leaf, scratch):
+def scan_rows(payload, known, n_miss, space, lay, total, tie, min_leaf, scratch):
     """Every boundary between neighbouring values, rows in value order: (h, code of the cut, missing left)."""
     run, totals, miss, code, order = scratch.run, scratch.totals, scratch.miss, scratch.code, scratch.order
     rest = lay.width > lay.full
@@ -317,7 +336,7 @@ def scan_rows(payload, rows, weight, known, n_miss, space, lay, total, tie, min_
     n_left = 0.0
     for a in range(known - 1):
         i = order[a]
-        n_left += weight[rows[i]]
+        n_left += scratch.weight[i]
         square = 0.0
         for c in range(lay.full):
             s = run[c] + payload[i, c]
@@ -351,7 +370,7 @@ def scan_rows(payload, rows, weight, known, n_miss, space, lay, total, tie, min_
 
 
 @fast_inner
-def fill_buckets(payload, rows, weight, n, low, n_values, n_miss, lay, scratch):
+def fill_buckets(payload, n, low, n_values, n_miss, lay, scratch):
     """One payload sum per value. The most frequent value gets what the others leave, which saves its rows."""
     bucket, bucket_weight, totals, slot = scratch.bucket, scratch.bucket_weight, scratch.totals, scratch.slot
     code = scratch.code
@@ -367,7 +386,7 @@ def fill_buckets(payload, rows, weight, n, low, n_values, n_miss, lay, scratch):
         if code[i] < 0:
             continue
         s = slot[code[i] - low]
-        bucket_weight[s] += weight[rows[i]]
+        bucket_weight[s] += scratch.weight[i]
         if s != modal:
             for c in range(width):
                 bucket[s, c] += payload[i, c]
@@ -395,6 +414,11 @@ def scan_buckets(n_values, low, n_miss, space, lay, total, tie, min_leaf, scratc
         n_left += scratch.bucket_weight[s]
         for c in range(lay.width):
             run[c] += bucket[s, c]
+        if n_miss == 0 and lay.width == lay.full:
+            h = plain_value(run, n_left, lay, total, min_leaf)
+            if h > best_h + tie:
+                best_h, best_cut = h, np.int64(a)
+            continue
         h, side = consider(
             run, scratch.miss, n_left, n_miss, best_h, tie, space, lay, scratch.totals, total, min_leaf
         )
@@ -576,71 +600,82 @@ def sum_missing(payload, code, n, width, miss):
                 miss[c] += payload[i, c]
 
 
-@inner
+@hot_inner
 def read_codes(tests, feature, rows, weight, code):
     """Codes of the node's rows: (lowest, highest, weight of the rows that miss the feature)."""
     n = len(rows)
-    low, high = np.int64(2147483647), np.int64(-1)
-    n_miss = 0.0
     if n < FEW_ROWS:
         for i in range(n):
             code[i] = tests.codes_by_row[rows[i], feature]
     else:
         for i in range(n):
             code[i] = tests.codes[feature, rows[i]]
-    for i in range(n):
-        v = code[i]
-        if v < 0:
-            n_miss += weight[rows[i]]
-        else:
-            low = min(low, v)
-            high = max(high, v)
-    return low, high, n_miss
+    low, high = np.int32(2147483647), np.int32(-1)
+    n_miss = 0.0
+    if tests.has_missing[feature] == 0:
+        for i in range(n):
+            low = min(low, code[i])
+            high = max(high, code[i])
+    else:
+        for i in range(n):
+            if code[i] < 0:
+                n_miss += weight[i]
+            else:
+                low = min(low, code[i])
+                high = max(high, code[i])
+    return np.int64(low), np.int64(high), n_miss
 
 
 @inner
-def mark_left(tests, feature, rows, weight, low, high, random_test, seed, mark, j, scratch):
-    """Write the 0/1 row of a feature's only test; returns the weight of the rows on its left."""
+def mark_subset(feature, n, low, high, seed, mark, j, scratch):
+    """The 0/1 row of a random subset of a nominal feature's values (extra trees)."""
     code, inside = scratch.code, scratch.order
-    n = len(rows)
-    cut = low
+    index_values(code, n, low, high, scratch)
+    random_subset(feature, seed, scratch.tally, low, high, inside)
+    for v in range(low, high + 1):
+        if scratch.tally[v - low] > 0:
+            scratch.cand_subset[j, v] = inside[v - low]
+    for i in range(n):
+        mark[i] = 1.0 if code[i] >= 0 and inside[code[i] - low] == 1 else 0.0
+
+
+@hot_inner
+def mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch):
+    """Write the 0/1 row of a feature's only test; returns the weight of the rows on its left."""
+    code = scratch.code
+    cut = np.int32(low)
     nominal = tests.nominal[feature] == 1
     if nominal:
         for v in range(tests.n_codes[feature]):
             scratch.cand_subset[j, v] = 2
         scratch.cand_subset[j, low] = 1
         scratch.cand_subset[j, high] = 0
-    n_left = 0.0
     if random_test and nominal and high > low + 1:
-        index_values(code, n, low, high, scratch)
-        random_subset(feature, seed, scratch.tally, low, high, inside)
-        for v in range(low, high + 1):
-            if scratch.tally[v - low] > 0:
-                scratch.cand_subset[j, v] = inside[v - low]
-        for i in range(n):
-            left = code[i] >= 0 and inside[code[i] - low] == 1
-            mark[i] = 1.0 if left else 0.0
-            n_left += weight[rows[i]] if left else 0.0
+        mark_subset(feature, n, low, high, seed, mark, j, scratch)
     else:
         if random_test and not nominal:
             threshold = random_threshold(tests, feature, low, high, seed)
-            start = tests.level_start[feature]
+            levels = tests.levels[tests.level_start[feature] :]
             if n < FEW_ROWS:
-                cut = low
                 for i in range(n):
-                    if code[i] > cut and tests.levels[start + code[i]] <= threshold:
+                    if code[i] > cut and levels[code[i]] <= threshold:
                         cut = code[i]
             else:
-                cut = last_below(tests.levels[start:], low, high, threshold)
-        for i in range(n):
-            left = 0 <= code[i] <= cut
-            mark[i] = 1.0 if left else 0.0
-            n_left += weight[rows[i]] if left else 0.0
+                cut = np.int32(last_below(levels, low, high, threshold))
+        if tests.has_missing[feature] == 0:
+            for i in range(n):
+                mark[i] = 1.0 if code[i] <= cut else 0.0
+        else:
+            for i in range(n):
+                mark[i] = 1.0 if 0 <= code[i] <= cut else 0.0
     scratch.cand_cut[j] = cut
+    n_left = 0.0
+    for i in range(n):
+        n_left += mark[i] * scratch.weight[i]
     return n_left
 
 
-@fast_inner
+@hot_inner
 def sum_marked(payload, mark, n, width, out):
     """The sum of the marked rows, by adding them."""
     for c in range(width):
@@ -649,6 +684,17 @@ def sum_marked(payload, mark, n, width, out):
         if mark[i] > 0:
             for c in range(width):
                 out[c] += payload[i, c]
+
+
+@fast_inner
+def value_marked(payload, mark, missed, n, n_left, n_miss, space, lay, total, tie, min_leaf, j, scratch):
+    """h of one 0/1 test, by adding its rows."""
+    sum_marked(payload, mark, n, lay.width, scratch.run)
+    if n_miss > 0:
+        sum_marked(payload, missed, n, lay.width, scratch.miss)
+    scratch.cand_h[j], scratch.cand_missing[j] = consider(
+        scratch.run, scratch.miss, n_left, n_miss, 0.0, tie, space, lay, scratch.totals, total, min_leaf
+    )
 
 
 @kernel
@@ -661,21 +707,26 @@ def multiply_marks(payload, indicator, product, n_pending):
 
 
 @fast_inner
-def value_marks(n_pending, space, lay, total, tie, min_leaf, scratch):
-    """h of all waiting 0/1 tests from the sums of their left sides."""
+def value_products(n_pending, space, lay, total, tie, min_leaf, scratch):
+    """Rough h of all waiting 0/1 tests from the product."""
     width = lay.width
     for b in range(n_pending):
         j = scratch.pending[b]
         if j < 0:
             continue
         n_miss = 0.0
-        miss = scratch.miss
+        row = scratch.product[b * width : (b + 1) * width]
+        for c in range(width):
+            scratch.run[c] = row[c]
         if b + 1 < n_pending and scratch.pending[b + 1] < 0:
             n_miss = scratch.pending_weight[b + 1]
-            miss = scratch.product[(b + 1) * width : (b + 2) * width]
+            row = scratch.product[(b + 1) * width : (b + 2) * width]
+            for c in range(width):
+                scratch.miss[c] = row[c]
+        scratch.cand_rough[j] = 1
         scratch.cand_h[j], scratch.cand_missing[j] = consider(
-            scratch.product[b * width : (b + 1) * width],
-            miss,
+            scratch.run,
+            scratch.miss,
             scratch.pending_weight[b],
             n_miss,
             0.0,
@@ -688,19 +739,40 @@ def value_marks(n_pending, space, lay, total, tie, min_leaf, scratch):
         )
 
 
+@fast_inner
+def settle(
+    tests, space, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, n_tried, scratch
+):
+    """Replace the rough values of all 0/1 tests that may be the best by exact ones (DESIGN 1.3, ties)."""
+    n = len(rows)
+    best = 0.0
+    for j in range(n_tried):
+        best = max(best, scratch.cand_h[j])
+    for j in range(n_tried):
+        if scratch.cand_rough[j] and scratch.cand_h[j] >= best - ROUGH * impurity:
+            feature = scratch.features[j]
+            low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, scratch.code)
+            mark, missed = scratch.indicator[:n], scratch.indicator[n : 2 * n]
+            n_left = mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
+            for i in range(n):
+                missed[i] = 1.0 if scratch.code[i] < 0 else 0.0
+            value_marked(
+                payload, mark, missed, n, n_left, n_miss, space, lay, total, tie, min_leaf, j, scratch
+            )
+
+
 @inlined
 def value_of_values(
-    tests, feature, payload, rows, weight, low, high, n_miss, space, lay, total, tie, min_leaf, j, scratch
+    tests, feature, payload, n, low, high, n_miss, space, lay, total, tie, min_leaf, j, scratch
 ):
     """The best of a feature's tests, by one sum per value or by rows in value order."""
-    n = len(rows)
     nominal = tests.nominal[feature] == 1
     if n_miss > 0:
         sum_missing(payload, scratch.code, n, lay.width, scratch.miss)
     if nominal or (n > FEW_ROWS and high - low <= 4 * n + 64):
         n_values = index_values(scratch.code, n, low, high, scratch)
         if nominal or (2 * n_values <= n and n_values <= MANY_BUCKETS):
-            fill_buckets(payload, rows, weight, n, low, n_values, n_miss, lay, scratch)
+            fill_buckets(payload, n, low, n_values, n_miss, lay, scratch)
             if nominal and n_values > 2:
                 order_values(n_values, low, space, lay, scratch)
             h, position, side = scan_buckets(n_values, low, n_miss, space, lay, total, tie, min_leaf, scratch)
@@ -715,7 +787,7 @@ def value_of_values(
             return
     known = sort_by_code(n, low, high, scratch)
     scratch.cand_h[j], scratch.cand_cut[j], scratch.cand_missing[j] = scan_rows(
-        payload, rows, weight, known, n_miss, space, lay, total, tie, min_leaf, scratch
+        payload, known, n_miss, space, lay, total, tie, min_leaf, scratch
     )
 
 
@@ -729,6 +801,7 @@ def next_candidate(j, n_features, seed, scratch):
     scratch.swaps[j] = swap
     scratch.cand_h[j] = 0.0
     scratch.cand_missing[j] = 0
+    scratch.cand_rough[j] = 0
     return feature
 
 
@@ -761,7 +834,6 @@ def try_candidates(
     payload,
     rows,
     first,
-    weight,
     lay,
     total,
     tie,
@@ -789,7 +861,7 @@ def try_candidates(
         # Nodes are nested or disjoint: what is constant in a node is constant in all that lies inside it.
         if scratch.constant_from[feature] <= first and first + n <= scratch.constant_to[feature]:
             continue
-        low, high, n_miss = read_codes(tests, feature, rows, weight, scratch.code)
+        low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, scratch.code)
         if low >= high:
             scratch.constant_from[feature] = first
             scratch.constant_to[feature] = first + n
@@ -800,8 +872,7 @@ def try_candidates(
                 tests,
                 feature,
                 payload,
-                rows,
-                weight,
+                n,
                 low,
                 high,
                 n_miss,
@@ -816,27 +887,36 @@ def try_candidates(
             stop = scratch.cand_h[j - 1] >= enough
             continue
         mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
-        scratch.pending[n_pending] = j - 1
-        scratch.pending_weight[n_pending] = mark_left(
-            tests, feature, rows, weight, low, high, random_test, seed, mark, j - 1, scratch
-        )
-        n_pending += 1
-        if not batch:
-            sum_marked(payload, mark, n, lay.width, scratch.product)
+        missed = scratch.indicator[(n_pending + 1) * n : (n_pending + 2) * n]
+        n_left = mark_left(tests, feature, n, low, high, random_test, seed, mark, j - 1, scratch)
         if n_miss > 0:
-            mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
             for i in range(n):
-                mark[i] = 1.0 if scratch.code[i] < 0 else 0.0
+                missed[i] = 1.0 if scratch.code[i] < 0 else 0.0
+        if not batch:
+            if n_miss == 0 and lay.width == lay.full:
+                sum_marked(payload, mark, n, lay.width, scratch.run)
+                scratch.cand_h[j - 1] = plain_value(scratch.run, n_left, lay, total, min_leaf)
+            else:
+                value_marked(
+                    payload, mark, missed, n, n_left, n_miss, space, lay, total, tie, min_leaf, j - 1, scratch
+                )
+            stop = scratch.cand_h[j - 1] >= enough
+            continue
+        scratch.pending[n_pending] = j - 1
+        scratch.pending_weight[n_pending] = n_left
+        n_pending += 1
+        if n_miss > 0:
             scratch.pending[n_pending] = -1
             scratch.pending_weight[n_pending] = n_miss
             n_pending += 1
-            if not batch:
-                sum_marked(payload, mark, n, lay.width, scratch.product[lay.width :])
-        if not batch:
-            value_marks(n_pending, space, lay, total, tie, min_leaf, scratch)
-            stop = scratch.cand_h[j - 1] >= enough
-            n_pending = 0
     return j, useful, n_pending, stop
+
+
+@fast_inner
+def round_payload(payload, single):
+    for i in range(payload.shape[0]):
+        for c in range(payload.shape[1]):
+            single[i, c] = payload[i, c]
 
 
 @inlined
@@ -846,7 +926,6 @@ def best_split(
     payload,
     rows,
     first,
-    weight,
     lay,
     total,
     impurity,
@@ -867,6 +946,7 @@ def best_split(
     # Nothing is left after a split with h = n * imp(E), and no other test can do better.
     enough = impurity - tie
     batch = n >= BATCH
+    rough = False
     j, useful = 0, 0
     while True:
         j, useful, n_pending, stop = try_candidates(
@@ -875,7 +955,6 @@ def best_split(
             payload,
             rows,
             first,
-            weight,
             lay,
             total,
             tie,
@@ -890,8 +969,16 @@ def best_split(
             scratch,
         )
         if n_pending > 0:
-            multiply_marks(payload, scratch.indicator, scratch.product, n_pending)
-            value_marks(n_pending, space, lay, total, tie, min_leaf, scratch)
+            single = scratch.payload32[: n * lay.width].reshape(n, lay.width)
+            if not rough:
+                round_payload(payload, single)
+                rough = True
+            multiply_marks(single, scratch.indicator, scratch.product, n_pending)
+            value_products(n_pending, space, lay, total, tie, min_leaf, scratch)
         if stop or j >= len(tests.n_codes) or (j >= n_candidates and useful > 0):
             break
+    if rough:
+        settle(
+            tests, space, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, j, scratch
+        )
     return pick(j, tie, scratch), j

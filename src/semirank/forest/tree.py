@@ -8,6 +8,7 @@ import numpy as np
 
 from .._kernel import fast_kernel, kernel
 from .random import child_seed
+from .space import Space, Tests
 from .split import (
     CHUNK,
     MANY_BUCKETS,
@@ -85,92 +86,115 @@ def rotate(base, at):
     return factor
 
 
-@kernel
-def make_scratch(tests, space, n, full):
-    """Work arrays for a tree with n rows at its root and at most `full` full columns."""
-    n_features = tests.codes.shape[0]
-    width = layout_of(full, space).width
-    most_codes, most_nominal, most_values = 256, 1, 2
-    for f in range(n_features):
-        most_codes = max(most_codes, tests.n_codes[f])
-        if tests.nominal[f] == 1:
-            most_nominal = max(most_nominal, tests.n_codes[f])
-            most_values = max(most_values, min(n, tests.n_codes[f]))
-        else:
-            most_values = max(most_values, min(n, tests.n_codes[f], MANY_BUCKETS))
-    most_ordered = min(n, most_nominal)
+def make_scratch(tests: Tests, space: Space) -> Scratch:
+    """Work arrays for trees on these data, one after the other."""
+    n_features, n = tests.codes.shape
+    width = (
+        space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1] + 3 * space.solo.shape[1]
+    )
+    nominal = tests.nominal == 1
+    n_codes = int(tests.n_codes.max(initial=256))
+    n_nominal = int(tests.n_codes[nominal].max(initial=1))
+    n_ordered = min(n, n_nominal)
+    n_values = max(2, n_ordered, min(n, MANY_BUCKETS, int(tests.n_codes[~nominal].max(initial=0))))
     return Scratch(
-        np.empty(n * width),
-        np.empty(width),
-        np.empty(width),
-        np.zeros(n, np.uint8),
-        np.empty(n, np.int64),
-        np.empty(max(n, most_codes), np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(most_codes + 1, np.int64),
-        np.empty(most_codes + 1, np.int64),
-        np.empty((most_values, width)),
-        np.empty(most_values),
-        np.empty(width),
-        np.zeros(width),
-        np.empty(CHUNK * n),
-        np.empty(CHUNK * width),
-        np.arange(n_features),
-        np.empty(n_features, np.int64),
-        np.empty(n_features),
-        np.empty(n_features, np.int64),
-        np.empty(n_features, np.uint8),
-        np.empty((n_features, most_nominal), np.uint8),
-        np.empty(CHUNK, np.int64),
-        np.empty(CHUNK),
-        np.zeros(n_features, np.int64),
-        np.full(n_features, -1, np.int64),
-        np.empty((most_ordered, width)),
-        np.empty((most_ordered, most_ordered)),
-        np.empty((most_ordered, most_ordered)),
-        np.empty(most_ordered),
+        payload=np.empty(n * width),
+        payload32=np.empty(n * width, np.float32),
+        totals=np.empty(width),
+        mean=np.empty(width),
+        has_rest=np.zeros(n, np.uint8),
+        weight=np.empty(n),
+        code=np.empty(n, np.int32),
+        order=np.empty(max(n, n_codes), np.int64),
+        keys=np.empty(n, np.int64),
+        keys2=np.empty(n, np.int64),
+        tally=np.empty(n_codes + 1, np.int64),
+        slot=np.empty(n_codes + 1, np.int64),
+        bucket=np.empty((n_values, width)),
+        bucket_weight=np.empty(n_values),
+        run=np.empty(width),
+        miss=np.zeros(width),
+        indicator=np.empty(CHUNK * n, np.float32),
+        product=np.empty(CHUNK * width, np.float32),
+        features=np.arange(n_features),
+        swaps=np.empty(n_features, np.int64),
+        cand_h=np.empty(n_features),
+        cand_cut=np.empty(n_features, np.int64),
+        cand_missing=np.empty(n_features, np.uint8),
+        cand_rough=np.empty(n_features, np.uint8),
+        cand_subset=np.empty((n_features, n_nominal), np.uint8),
+        pending=np.empty(CHUNK, np.int64),
+        pending_weight=np.empty(CHUNK),
+        constant_from=np.zeros(n_features, np.int64),
+        constant_to=np.full(n_features, -1, np.int64),
+        means=np.empty((n_ordered, width)),
+        gram=np.empty((n_ordered, n_ordered)),
+        vectors=np.empty((n_ordered, n_ordered)),
+        direction=np.empty(n_ordered),
     )
 
 
+def grow_tree(
+    tests: Tests,
+    space: Space,
+    weight: np.ndarray,
+    labeled: np.ndarray,
+    growth: Growth,
+    seed: np.uint64,
+    scratch: Scratch | None = None,
+) -> Tree:
+    """Grow a tree on the rows with weight > 0.
+
+    Parameters
+    ----------
+    tests, space : Tests, Space
+    weight : ndarray of shape (n_rows,), float64
+        Bootstrap counts.
+    labeled : ndarray of bool
+        Rows that count for `growth.min_labeled`.
+    growth : Growth
+    seed : uint64
+    scratch : Scratch, optional
+        Work arrays of `make_scratch`, to be used again.
+    """
+    rows = np.flatnonzero(weight > 0)
+    capacity = max(1, 2 * len(rows) - 1)
+    nodes = Tree(
+        feature=np.full(capacity, -1, np.int32),
+        threshold=np.zeros(capacity),
+        left=np.full(capacity, -1, np.int32),
+        right=np.full(capacity, -1, np.int32),
+        missing_left=np.zeros(capacity, np.uint8),
+        subset_start=np.full(capacity, -1, np.int32),
+        subset=np.zeros(64, np.uint8),
+        weight=np.zeros(capacity),
+        value=np.zeros(capacity),
+    )
+    scratch = scratch or make_scratch(tests, space)
+    scratch.constant_to[:] = -1
+    seeds = np.zeros(capacity, np.uint64)
+    seeds[0] = seed
+    stack = np.empty((len(rows) + 1, 5), np.int64)
+    places = np.stack([rows, rows, rows, rows])
+    n_nodes, subset = grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, places, scratch)
+    arrays = [array[:n_nodes].copy() for array in nodes]
+    return Tree(*arrays)._replace(subset=subset)
+
+
 @kernel
-def grow_tree(tests, space, weight, labeled, growth, seed):
-    """Grow a tree on the rows with weight > 0; `labeled` marks the rows that count for `min_labeled`."""
-    m = len(weight)
-    n_root = 0
-    for r in range(m):
-        n_root += 1 if weight[r] > 0 else 0
-    rows = np.empty(n_root, np.int64)
-    n_root = 0
-    for r in range(m):
-        if weight[r] > 0:
-            rows[n_root] = r
-            n_root += 1
-    scratch = make_scratch(tests, space, n_root, space.full.shape[1])
+def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, places, scratch):
+    """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
     # Full columns come from bases[k]: the data, or coordinates made by `rotate` for a subtree; a row's place
     # in its base is in `at`.
     bases = [space.full]
-    at = rows.copy()
-    spare_rows = np.empty(n_root, np.int64)
-    spare_at = np.empty(n_root, np.int64)
-    capacity = 2 * n_root
-    feature = np.full(capacity, -1, np.int32)
-    threshold = np.zeros(capacity)
-    left = np.full(capacity, -1, np.int32)
-    right = np.full(capacity, -1, np.int32)
-    missing_left = np.zeros(capacity, np.uint8)
-    subset_start = np.full(capacity, -1, np.int32)
-    node_weight = np.zeros(capacity)
-    value = np.zeros(capacity)
-    seeds = np.zeros(capacity, np.uint64)
-    subset = np.zeros(64, np.uint8)
+    rows, at, spare_rows, spare_at = places[0], places[1], places[2], places[3]
+    n_root = len(rows)
+    subset = nodes.subset
     n_subset = 0
     # Stack of nodes to do: node, first row, end, depth, base.
-    stack = np.empty((n_root + 1, 5), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = 0, 0, n_root, 0, 0
     n_stack = 1
     n_nodes = 1
-    seeds[0] = seed
     while n_stack > 0:
         n_stack -= 1
         node, start, end, depth, base = (
@@ -189,7 +213,7 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
             total += weight[rows[i]]
             if labeled[rows[i]]:
                 known += weight[rows[i]]
-        node_weight[node] = total
+        nodes.weight[node] = total
         if n < 2 or depth >= growth.max_depth or total < 2 * growth.min_samples_leaf:
             continue
         if known < growth.min_labeled:
@@ -216,7 +240,6 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
             payload,
             rows[start:end],
             start,
-            weight,
             lay,
             total,
             impurity,
@@ -266,29 +289,29 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
             at[start + n_left + i] = spare_at[i]
         if n_miss == 0:
             missing = np.uint8(2 * weight_left >= total)
-        feature[node] = best
-        value[node] = scratch.cand_h[winner]
-        missing_left[node] = missing
+        nodes.feature[node] = best
+        nodes.value[node] = scratch.cand_h[winner]
+        nodes.missing_left[node] = missing
         if tests.nominal[best] == 1:
             size = tests.n_codes[best]
             while n_subset + size > len(subset):
                 grown = np.zeros(2 * len(subset), np.uint8)
                 grown[:n_subset] = subset[:n_subset]
                 subset = grown
-            subset_start[node] = n_subset
+            nodes.subset_start[node] = n_subset
             for v in range(size):
                 # Values not seen here follow the missing branch (DESIGN 1.3).
                 subset[n_subset + v] = inside[v] if inside[v] < 2 else missing
             n_subset += size
         elif growth.random_test:
-            threshold[node] = random_threshold(tests, best, low, high, seeds[node])
+            nodes.threshold[node] = random_threshold(tests, best, low, high, seeds[node])
         else:
             first = tests.levels[tests.level_start[best] + below_cut]
             second = tests.levels[tests.level_start[best] + above_cut]
             middle = first / 2 + second / 2
-            threshold[node] = middle if first <= middle < second else first
+            nodes.threshold[node] = middle if first <= middle < second else first
         restore(n_tried, scratch)
-        left[node], right[node] = n_nodes, n_nodes + 1
+        nodes.left[node], nodes.right[node] = n_nodes, n_nodes + 1
         seeds[n_nodes] = child_seed(seeds[node], 0)
         seeds[n_nodes + 1] = child_seed(seeds[node], 1)
         # The left child is done first.
@@ -299,14 +322,4 @@ def grow_tree(tests, space, weight, labeled, growth, seed):
         stack[n_stack, 3], stack[n_stack, 4] = depth + 1, base
         n_stack += 1
         n_nodes += 2
-    return Tree(
-        feature[:n_nodes].copy(),
-        threshold[:n_nodes].copy(),
-        left[:n_nodes].copy(),
-        right[:n_nodes].copy(),
-        missing_left[:n_nodes].copy(),
-        subset_start[:n_nodes].copy(),
-        subset[:n_subset].copy(),
-        node_weight[:n_nodes].copy(),
-        value[:n_nodes].copy(),
-    )
+    return n_nodes, subset[:n_subset].copy()
