@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  loaded before its threads are limited
 from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ..data.table import Table
 from ..data.target import Target
@@ -95,7 +96,7 @@ def grow_forest(
     members: list[Member] = []
     # BLAS runs one thread inside a tree: trees are the parallel part, and sums do not depend on the number of
     # threads. Set here for threads, and again in `_grow_chunk` for other processes.
-    with threadpool_limits(1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         # mmap_mode: other processes get large arrays as files; read-only ones would be compiled for anew.
         jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", mmap_mode="c")(
             delayed(_grow_chunk)(*common, chunk) for chunk in chunks
@@ -105,6 +106,12 @@ def grow_forest(
             if progress is not None:
                 progress(len(members), plan.n_trees, what)
     return Forest(members, prototype.offset, prototype.scale)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS of this process; finding it takes longer than growing a small tree."""
+    return ThreadpoolController()
 
 
 def _chunks(n_trees: int, n_jobs: int) -> list[range]:
@@ -123,7 +130,7 @@ def _grow_chunk(
     numbers: Sequence[int],
 ) -> list[Member]:
     scratch = make_scratch(material.tests, space)
-    with threadpool_limits(1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         return [
             _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, scratch, number)
             for number in numbers
