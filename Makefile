@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-full lint format bench clean
+.PHONY: demo test test-full lint format bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -33,5 +33,8 @@ format: $(STAMP)
 bench: $(STAMP)  ## speed and memory against the peers
 	@$(BIN)/python -m benchmarks
 
-clean:
+clean-cache:  ## forget compiled kernels; numba does not notice changes in files a kernel calls
+	find src -name '*.nb[ic]' -delete
+
+clean: clean-cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
