@@ -69,6 +69,32 @@ def pair_distances(query, rows, pool, n_plain, n_values, weights, squared):
     return out
 
 
+@inner
+def _differences(a, b, n_plain, n_values, out):
+    for i in range(n_plain):
+        out[i] = abs(a[i] - b[i])
+    for i in range(n_plain, len(a)):
+        out[i] = feature_distance(a[i], b[i], n_values[i])
+
+
+@kernel
+def weighted_differences(rows, first, second, n_plain, n_values, weights):
+    """sum_c weights[v, r, c] d_i(row first[r], row second[r, c]), as an array (v, r, i)."""
+    n_features = rows.shape[1]
+    out = np.zeros((weights.shape[0], len(first), n_features), np.float64)
+    d = np.empty(n_features, np.float64)
+    for r in range(second.shape[0]):
+        for c in range(second.shape[1]):
+            _differences(rows[first[r]], rows[second[r, c]], n_plain, n_values, d)
+            for v in range(weights.shape[0]):
+                weight = weights[v, r, c]
+                line = out[v, r]
+                if weight != 0.0:
+                    for i in range(n_features):
+                        line[i] += weight * d[i]
+    return out
+
+
 @kernel
 def feature_differences(rows, first, second, n_plain, n_values):
     """d_i between row first[r] and row second[r, c], as an array (c, r, i).
@@ -78,13 +104,7 @@ def feature_differences(rows, first, second, n_plain, n_values):
     out = np.empty((second.shape[1], second.shape[0], rows.shape[1]), np.float64)
     for c in range(second.shape[1]):
         for r in range(second.shape[0]):
-            a = rows[first[r]]
-            b = rows[second[r, c]]
-            line = out[c, r]
-            for i in range(n_plain):
-                line[i] = abs(a[i] - b[i])
-            for i in range(n_plain, len(a)):
-                line[i] = feature_distance(a[i], b[i], n_values[i])
+            _differences(rows[first[r]], rows[second[r, c]], n_plain, n_values, out[c, r])
     return out
 
 

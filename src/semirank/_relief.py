@@ -109,9 +109,11 @@ def nearest_labeled(
     table: Table, groups: Sequence[np.ndarray], rows: np.ndarray, n_jobs: int | None = None
 ) -> np.ndarray:
     """Distance of `rows` to the nearest row of each group (n_groups x n_rows, 0 for other rows)."""
+    out = np.zeros((len(groups), len(table)))
+    if len(rows) == 0:
+        return out
     metric = fit_metric(table)
     query = table.take(rows)
-    out = np.zeros((len(groups), len(table)))
     for g, group in enumerate(groups):
         out[g, rows] = nearest_l1(table.take(group), 1, query=query, metric=metric, n_jobs=n_jobs).distances[
             :, 0
@@ -151,6 +153,15 @@ def importances_of(sums: Sums) -> np.ndarray:
     return sums.both * first[..., None] - (sums.feature - sums.both) * second[..., None]
 
 
+class Single(NamedTuple):
+    """What one setting gives; `n_known` counts the pairs with a known target distance."""
+
+    importances: np.ndarray
+    standard_errors: np.ndarray
+    per_target: np.ndarray
+    n_known: int
+
+
 def single_setting(
     pairs: Pairs,
     view: View,
@@ -158,47 +169,53 @@ def single_setting(
     k: int,
     neighbor_weights: float = 0.0,
     n_jobs: int | None = None,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Importances, their standard errors, and the number of pairs with a known target distance.
+) -> Single:
+    """Importances with standard errors, over all targets and (without errors) for each alone.
 
     The standard error is that of a ratio of sums over visited rows (delta method, also known as the
     infinitesimal jackknife): each row's share in the change of the importance, squared and summed, times
-    m / (m - 1). NaN if fewer than two rows were visited.
+    m / (m - 1). NaN if fewer than two rows were visited. For one target variable alone, only the pairs that
+    both know it count.
     """
-    from ._neighbor_kernels import feature_differences
+    from ._neighbor_kernels import weighted_differences
 
     w0, w1 = influence
     own = np.where(view.labeled, 1.0, w0 + (w1 - w0) * view.closeness)
     by_rank = rank_weights(k, neighbor_weights)
+    n_targets = view.space.values.shape[1]
 
     def work(block: slice) -> tuple[np.ndarray, ...]:
         first, second = pairs.of(block, k)
         cluster, known = _cluster_distance(pairs, view, block, k)
         weight = own[first][:, None] * own[second] * by_rank
-        differences = feature_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values)
-        # Per visited row: s, P_c (columns of `pair`), P_a and P_ac (b x D).
-        pair = np.stack([weight, weight * cluster])
+        alone = known * by_rank if n_targets == 1 else np.zeros((0, *known.shape))
+        # Per visited row: s, P_c (scalar), P_a and P_ac (vector), the last two pairs for the only target.
+        pair = np.concatenate([[weight, weight * cluster], *([[alone, alone * cluster]] * (n_targets == 1))])
         scalar = pair.sum(axis=2)
-        vector = np.einsum("vrc,cri->vri", pair, differences)
-        # Sums, and sums of products for the standard errors.
+        vector = weighted_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values, pair)
+        one = _sums_per_target(pairs, view, first, second, by_rank) if n_targets > 1 else ()
+        main, lead = scalar[:2], vector[:2]
         return (
+            np.array(known.sum()),
+            # Sums of products, for the standard errors.
+            main @ main.T,
+            np.einsum("uri,vr->uvi", lead, main),
+            np.stack([np.einsum("ri,ri->i", lead[u], lead[v]) for u, v in ((0, 0), (0, 1), (1, 1))]),
             scalar.sum(axis=1),
             vector.sum(axis=1),
-            scalar @ scalar.T,
-            np.einsum("uri,vr->uvi", vector, scalar),
-            np.einsum("uri,vri->uvi", vector, vector),
-            np.array(known.sum()),
+            *one,
         )
 
     parts = run_parts(work, pairs.blocks(k), n_jobs)
-    (s, p_c), (p_a, p_ac), ss, vs, vv, n_known = (sum(part) for part in zip(*parts))
-    sums = Sums(s, p_c, p_a, p_ac)
+    n_known, ss, vs, vv, scalar, vector, *rest = (sum(part) for part in zip(*parts))
+    sums = Sums(scalar[0], scalar[1], vector[0], vector[1])
     m = len(pairs.visited)
-    errors = np.full(len(p_a), np.nan)
+    errors = np.full(len(pairs.order), np.nan)
     if m > 1:
-        errors = _standard_errors(sums, ss, vs, vv) * np.sqrt(m / (m - 1))
+        errors = _standard_errors(sums, ss, vs, vv[[[0, 1], [1, 2]]]) * np.sqrt(m / (m - 1))
+    each = Sums(scalar[2:3], scalar[3:4], vector[2:3], vector[3:4]) if n_targets == 1 else Sums(*rest)
     back = np.argsort(pairs.order)
-    return importances_of(sums)[back], errors[back], int(n_known)
+    return Single(importances_of(sums)[back], errors[back], importances_of(each).T[back], int(n_known))
 
 
 def _standard_errors(sums: Sums, ss: np.ndarray, vs: np.ndarray, vv: np.ndarray) -> np.ndarray:
@@ -217,38 +234,22 @@ def _standard_errors(sums: Sums, ss: np.ndarray, vs: np.ndarray, vv: np.ndarray)
     return np.sqrt(np.maximum(total, 0.0))
 
 
-def per_target(
-    pairs: Pairs, view: View, k: int, neighbor_weights: float = 0.0, n_jobs: int | None = None
-) -> np.ndarray:
-    """Importances for each target variable alone, from the pairs that know it: n_features x n_targets."""
+def _sums_per_target(
+    pairs: Pairs, view: View, first: np.ndarray, second: np.ndarray, by_rank: np.ndarray
+) -> Sums:
+    """The sums for each target variable alone, over the pairs that know it (their influence is 1)."""
     from ._neighbor_kernels import feature_differences
-    from ._target_kernels import DIFFER
 
-    values, labeled = view.space.values, view.labeled
-    complete = not np.isnan(values[labeled]).any()
-    by_rank = rank_weights(k, neighbor_weights)
-
-    def work(block: slice) -> tuple[np.ndarray, ...]:
-        first, second = pairs.of(block, k)
-        differences = feature_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values)
-        # Pairs in the order of `differences`: by rank, then by visited row.
-        known = (labeled[first][:, None] & labeled[second]).T.ravel()
-        a = np.tile(first, k)[known]
-        b = second.T.ravel()[known]
-        weight = np.repeat(by_rank, len(first))[known, None]
-        d = differences.reshape(len(known), -1)[known]
-        apart = np.abs(values[a] - values[b])
-        shared = np.ones((len(a), 1)) if complete else (~np.isnan(apart)).astype(np.float64)
-        apart = np.where(np.isnan(apart), 0.0, apart)
-        if view.space.kind == DIFFER:
-            apart = (apart > 0).astype(np.float64)
-        shared, apart = shared * weight, apart * weight
-        return shared.sum(axis=0), apart.sum(axis=0), shared.T @ d, apart.T @ d
-
-    parts = run_parts(work, pairs.blocks(k), n_jobs)
-    s, p_c, p_a, p_ac = (sum(part) for part in zip(*parts))
-    sums = Sums(np.broadcast_to(s, p_c.shape).copy(), p_c, np.broadcast_to(p_a, p_ac.shape), p_ac)
-    return importances_of(sums).T[np.argsort(pairs.order)]
+    labeled, values = view.labeled, view.space.values
+    row, rank = np.nonzero(labeled[first][:, None] & labeled[second])
+    a, b = first[row], second[row, rank]
+    d = feature_differences(pairs.rows, a, b[:, None], pairs.n_plain, pairs.n_values)[0]
+    apart = np.abs(values[a] - values[b])
+    shared = ~np.isnan(apart)
+    weight = by_rank[rank][:, None]
+    apart = np.where(shared, apart, 0.0) * weight
+    shared = shared * weight
+    return Sums(shared.sum(axis=0), apart.sum(axis=0), shared.T @ d, apart.T @ d)
 
 
 def grid_importances(

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._relief import find_pairs, make_view, nearest_labeled, per_target, rows_to_visit, single_setting
+from ._relief import find_pairs, make_view, nearest_labeled, rows_to_visit, single_setting
 from ._relief_tuning import Grid, choose_setting, too_few_labels
 from ._selector import RankerBase
 from .data.table import Table
@@ -105,10 +105,11 @@ def relief_scores(
     notes = [] if notes is None else notes
     ks, ws = list(n_neighbors), list(influence)
     labeled = target.labeled
-    if not use_unlabeled or labeled.all():
+    if not use_unlabeled and not labeled.all():
         table, target = table.take(labeled), target.take(labeled)
         labeled = target.labeled
-        ws = ws[:1]  # nobody is unlabelled: influences play no part
+    if labeled.all():
+        ws = ws[:1]  # influences play no part
     if len(table) < 2:
         raise ValueError("Relief compares pairs of rows, but only one row is left; label more rows.")
     if max(ks) > len(table) - 1:
@@ -132,9 +133,8 @@ def relief_scores(
     if apart is None:
         apart = nearest_labeled(table, [np.flatnonzero(labeled)], np.flatnonzero(~labeled), n_jobs)[0]
     view = make_view(target, apart)
-    scores, errors, n_known = single_setting(pairs, view, w, k, neighbor_weights, n_jobs)
-    each = per_target(pairs, view, k, neighbor_weights, n_jobs)
-    return ReliefScores(scores, errors, each, k, w, path, n_known, len(pairs.visited) * k)
+    found = single_setting(pairs, view, w, k, neighbor_weights, n_jobs)
+    return ReliefScores(*found[:3], k, w, path, found.n_known, len(pairs.visited) * k)
 
 
 class ReliefRanker(RankerBase):
