@@ -75,13 +75,18 @@ def rrmse_per_target(
     known = ~np.isnan(truth)
     count = known.sum(axis=0)
     safe = np.maximum(count, 1)
-    if variance is None:
+    # In units near the largest value squares neither overflow nor vanish; a power of two rounds nothing.
+    unit = np.ldexp(0.5, np.frexp(np.where(known, np.abs(truth), 0.0).max(axis=0, initial=0.0))[1])
+    truth, predicted = truth / unit, predicted / unit
+    if variance is not None:
+        variance = np.asarray(variance, dtype=np.float64) / unit / unit
+    else:
         # Centre twice: the mean of large numbers is rounded, and a constant must come out as exactly 0.
         first = np.where(known, truth, np.inf).min(axis=0, initial=np.inf)
         shifted = np.where(known, truth - np.where(count > 0, first, 0.0), 0.0)
         centred = np.where(known, shifted - shifted.sum(axis=0) / safe, 0.0)
         variance = (centred**2).sum(axis=0) / safe
-    variance = np.broadcast_to(np.asarray(variance, dtype=np.float64), count.shape)
+    variance = np.broadcast_to(variance, count.shape)
     error = np.where(known, predicted - np.where(known, truth, 0.0), 0.0)
     squared = (error**2).sum(axis=0) / safe
     defined = (count > 0) & (variance > 0)
