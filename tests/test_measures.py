@@ -39,6 +39,12 @@ def test_macro_f1_without_truth_is_zero():
     assert macro_f1(np.array([np.nan]), np.array([0]), 2) == 0.0
 
 
+def test_macro_f1_counts_classes_that_training_never_saw():
+    truth, guess = [0, 2, 1], [0, 1, 1]
+    expected = f1_score(truth, guess, average="macro", zero_division=0)
+    assert macro_f1(truth, guess, 2) == pytest.approx(expected)
+
+
 def naive_rrmse(truth, predicted, variance):
     each = []
     for j in range(truth.shape[1]):

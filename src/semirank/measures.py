@@ -43,6 +43,7 @@ def macro_f1(truth: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
     guess = np.asarray(predicted)[known].astype(np.intp)
     if len(actual) == 0:
         return 0.0
+    n_classes = max(n_classes, int(actual.max()) + 1)  # a class that training never saw
     hits = np.bincount(actual[actual == guess], minlength=n_classes)
     # F1 = 2 tp / (2 tp + fp + fn), whose denominator is (true count + predicted count).
     total = np.bincount(actual, minlength=n_classes) + np.bincount(guess, minlength=n_classes)
