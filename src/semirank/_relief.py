@@ -47,9 +47,9 @@ class Pairs(NamedTuple):
     near: np.ndarray
     distance: np.ndarray
 
-    def blocks(self, k: int) -> list[slice]:
+    def blocks(self, k: int, n_targets: int = 0) -> list[slice]:
         """Blocks of visited rows whose differences fit into the cache; they do not depend on threads."""
-        return row_blocks(len(self.visited), 8 * k * len(self.order))
+        return row_blocks(len(self.visited), 8 * k * (len(self.order) + n_targets))
 
     def of(self, block: slice, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Some visited rows and their k nearest."""
@@ -188,12 +188,14 @@ def single_setting(
         first, second = pairs.of(block, k)
         cluster, known = _cluster_distance(pairs, view, block, k)
         weight = own[first][:, None] * own[second] * by_rank
-        alone = known * by_rank if n_targets == 1 else np.zeros((0, *known.shape))
-        # Per visited row: s, P_c (scalar), P_a and P_ac (vector), the last two pairs for the only target.
-        pair = np.concatenate([[weight, weight * cluster], *([[alone, alone * cluster]] * (n_targets == 1))])
+        weights = [weight, weight * cluster]
+        if n_targets == 1:  # its own sums come along
+            weights += [known * by_rank, known * by_rank * cluster]
+        # Per visited row: s and P_c (scalar), P_a and P_ac (vector).
+        pair = np.stack(weights)
         scalar = pair.sum(axis=2)
         vector = weighted_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values, pair)
-        one = _sums_per_target(pairs, view, first, second, by_rank) if n_targets > 1 else ()
+        each = _sums_per_target(pairs, view, first, second, by_rank) if n_targets > 1 else ()
         main, lead = scalar[:2], vector[:2]
         return (
             np.array(known.sum()),
@@ -203,10 +205,10 @@ def single_setting(
             np.stack([np.einsum("ri,ri->i", lead[u], lead[v]) for u, v in ((0, 0), (0, 1), (1, 1))]),
             scalar.sum(axis=1),
             vector.sum(axis=1),
-            *one,
+            *each,
         )
 
-    parts = run_parts(work, pairs.blocks(k), n_jobs)
+    parts = run_parts(work, pairs.blocks(k, n_targets), n_jobs)
     n_known, ss, vs, vv, scalar, vector, *rest = (sum(part) for part in zip(*parts))
     sums = Sums(scalar[0], scalar[1], vector[0], vector[1])
     m = len(pairs.visited)
