@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .data.hierarchy import suggestion
 from .ranking import Ranking
 
 METHODS = ("auto", "forest", "relief", "laplace")
@@ -80,5 +81,6 @@ def _make(ranker: Any, params: dict[str, Any]) -> Any:
     known = ranker._get_param_names()
     for name in params:
         if name not in known:
-            raise TypeError(f"{ranker.__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+            near = suggestion(name, known)
+            raise TypeError(f"{ranker.__name__} has no parameter {name!r}{near}; it has {', '.join(known)}.")
     return ranker(**params)

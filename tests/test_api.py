@@ -1,0 +1,148 @@
+"""`semirank.rank`: one call that equals the ranker it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import semirank
+from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
+from semirank.data.frames import encode_features
+from semirank.data.target import TASKS, encode_target
+
+from .test_forest_ranker import IMPORTANCES, mixed
+
+QUICK = {"n_estimators": 5, "supervision": 0.5}
+
+
+def assert_same(one: Ranking, other: Ranking) -> None:
+    assert one.names == other.names
+    assert (one.method, one.importance, one.task) == (other.method, other.importance, other.task)
+    assert one.all_scores.keys() == other.all_scores.keys()
+    for name in one.all_scores:
+        np.testing.assert_array_equal(one.all_scores[name], other.all_scores[name])
+    np.testing.assert_array_equal(one.scores, other.scores)
+    np.testing.assert_array_equal(one.per_target, other.per_target)
+    assert one.notes == other.notes
+    assert one.choice == other.choice
+
+
+class TestForest:
+    @pytest.mark.parametrize("task", TASKS)
+    def test_equals_the_ranker(self, task):
+        X, y, tree = mixed(task)
+        ranking = rank(X, y, hierarchy=tree, random_state=3, **QUICK)
+        ranker = ForestRanker(importance=IMPORTANCES, hierarchy=tree, random_state=3, **QUICK).fit(X, y)
+        assert_same(ranking, ranker.to_ranking())
+        assert ranking.task == task
+        assert ranking.importance == "genie3"
+        assert set(ranking.all_scores) == set(IMPORTANCES)
+
+    def test_auto_is_the_forest(self):
+        X, y, _ = mixed("regression")
+        assert_same(rank(X, y, random_state=0, **QUICK), rank(X, y, method="forest", random_state=0, **QUICK))
+
+    def test_importance(self):
+        X, y, _ = mixed("regression")
+        ranking = rank(X, y, importance="symbolic", random_state=0, **QUICK)
+        assert ranking.importance == "symbolic"
+        assert set(ranking.all_scores) == {"genie3", "symbolic"}
+        ranking = rank(X, y, importance=["rforest", "symbolic"], random_state=0, **QUICK)
+        assert ranking.importance == "rforest"
+        assert set(ranking.all_scores) == set(IMPORTANCES)
+
+    def test_without_bootstrap_there_is_no_rforest(self):
+        X, y, _ = mixed("regression")
+        ranking = rank(X, y, bootstrap=False, random_state=0, **QUICK)
+        assert set(ranking.all_scores) == {"genie3", "symbolic"}
+        with pytest.raises(ValueError, match="needs out-of-bag rows"):
+            rank(X, y, bootstrap=False, importance="rforest", **QUICK)
+
+    def test_default_picks_the_level(self):
+        X, y, _ = mixed("classification")
+        ranking = rank(X, y, n_estimators=3, random_state=0)
+        assert [row["supervision"] for row in ranking.choice_path] == [0.0, 0.25, 0.5, 0.75, 1.0]
+        assert ranking.choice["supervision"] in (0.0, 0.25, 0.5, 0.75, 1.0)
+
+    def test_parameters_reach_the_ranker(self):
+        X, y, _ = mixed("regression")
+        params = {"ensemble": "extra_trees", "max_depth": 2, "missing_weight": "known", "n_jobs": 2}
+        ranking = rank(X, y, random_state=1, **QUICK, **params)
+        for name, value in params.items():
+            assert ranking.settings[name] == value
+        ranker = ForestRanker(importance=IMPORTANCES, random_state=1, **QUICK, **params)
+        assert_same(ranking, ranker.fit(X, y).to_ranking())
+
+    def test_progress(self):
+        X, y, _ = mixed("regression")
+        said = []
+        rank(X, y, progress=lambda *call: said.append(call), **QUICK)
+        assert said[-1] == (5, 5, "trees")
+
+    def test_encoded_data(self):
+        X, y, _ = mixed("multi_target")
+        encoded = rank(encode_features(X), encode_target(y), random_state=0, **QUICK)
+        np.testing.assert_array_equal(encoded.scores, rank(X, y, random_state=0, **QUICK).scores)
+        assert encoded.names == tuple(X.columns)
+
+    def test_readme_shape(self):
+        """The five lines of the first example."""
+        X, y, _ = mixed("classification", m=120)
+        ranking = rank(X, y, n_estimators=10, random_state=0)
+        assert len(ranking.top(3)) == 3
+        frame = ranking.to_frame()
+        assert isinstance(frame, pd.DataFrame)
+        assert len(frame) == X.shape[1]
+        assert ranking.select(2) == [name for name, _ in ranking.top(2)]
+
+
+class TestOtherMethods:
+    @pytest.mark.parametrize(("method", "ranker"), [("relief", ReliefRanker), ("laplace", LaplaceRanker)])
+    def test_equals_the_ranker(self, method, ranker):
+        X, y, _ = mixed("regression")
+        ranking = rank(X, y, method=method, random_state=0, n_neighbors=7)
+        assert ranking.method == method
+        expected = ranker(random_state=0, n_neighbors=7).fit(X, y).to_ranking()
+        np.testing.assert_array_equal(ranking.scores, expected.scores)
+        assert rank(X, y, method=method, importance=method, random_state=0).method == method
+
+    @pytest.mark.parametrize("method", ["relief", "laplace"])
+    def test_importances_are_for_forests(self, method):
+        X, y, _ = mixed("regression")
+        with pytest.raises(
+            ValueError, match=f"importance='genie3' is for forests; method='{method}' has one"
+        ):
+            rank(X, y, method=method, importance="genie3")
+
+
+class TestRefused:
+    def test_unknown_method(self):
+        with pytest.raises(ValueError, match="method='tree' is not one of auto, forest, relief, laplace"):
+            rank(np.eye(4), [0, 1, 0, 1], method="tree")
+
+    def test_unknown_parameter(self):
+        X, y, _ = mixed("regression")
+        with pytest.raises(
+            TypeError, match=r"ForestRanker has no parameter 'estimators'.*'n_estimators'.*; it has"
+        ):
+            rank(X, y, estimators=3)
+        with pytest.raises(
+            TypeError, match=r"ReliefRanker has no parameter 'ensemble'; it has .*n_neighbors"
+        ):
+            rank(X, y, method="relief", ensemble="bagging")
+        with pytest.raises(TypeError, match="LaplaceRanker has no parameter 'supervision'"):
+            rank(X, y, method="laplace", supervision=0.5)
+
+    def test_positional_settings(self):
+        with pytest.raises(TypeError):
+            rank(np.eye(4), [0, 1, 0, 1], "forest")
+
+
+def test_public_names():
+    for name in ("ForestRanker", "ReliefRanker", "LaplaceRanker", "Ranking", "Hierarchy", "load", "rank"):
+        assert name in semirank.__all__
+        assert name in dir(semirank)
+        assert getattr(semirank, name).__doc__
+    with pytest.raises(AttributeError, match="has no attribute 'rnak'"):
+        _ = semirank.rnak
