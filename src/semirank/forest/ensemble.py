@@ -156,7 +156,7 @@ def _grow_member(
     tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0], scratch)
     rows = np.flatnonzero(labeled & (weight > 0))
     known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)
-    means = prototypes(tree, known, total)
+    means = prototypes(tree, known, total, prototype.mean)
     per_target = np.zeros((n_features, int(prototype.variable.max()) + 1))
     per_target_gain(tree, known, total, square, prototype, space.by_known, per_target)
     out_of_bag = np.flatnonzero(labeled & (weight == 0))

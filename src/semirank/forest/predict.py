@@ -60,13 +60,15 @@ def node_sums(tree, leaves, rows, weight, columns):
 
 
 @kernel
-def prototypes(tree, known, total):
-    """Mean target columns of every node; without labelled rows those of the nearest ancestor (DESIGN 1.3)."""
+def prototypes(tree, known, total, default):
+    """Mean target columns of every node; without labelled rows those of the nearest ancestor (DESIGN 1.3).
+
+    `default` is the mean of the training set, for a column that none of the tree's rows knows.
+    """
     n_nodes, width = known.shape
     mean = np.zeros((n_nodes, width))
     for c in range(width):
-        if known[0, c] > 0:
-            mean[0, c] = total[0, c] / known[0, c]
+        mean[0, c] = total[0, c] / known[0, c] if known[0, c] > 0 else default[c]
     for node in range(n_nodes):
         if tree.feature[node] >= 0:
             for side in range(2):

@@ -2,14 +2,12 @@
 
 Every impurity is a weighted sum of variances of numeric columns: a numeric or binary variable is one column,
 a nominal one its one-hot columns. Scaled by sqrt(weight / training impurity), the value of a split needs sums
-of rows only. Columns are kept in three kinds, by how much bookkeeping their missing values need:
+of rows only. Columns are kept in two kinds, by the bookkeeping that their missing values need:
 
 full
     known everywhere: one count, the row weight, serves all of them;
 group
-    several columns that are missing together (the targets of unlabelled rows): one count for the group;
-solo
-    a column with a pattern of its own: a count of its own.
+    columns that are missing together, as the targets of unlabelled rows are: one count per group.
 """
 
 from __future__ import annotations
@@ -20,9 +18,6 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-
-# Fewer columns than this with a common pattern are cheaper as solo columns.
-MIN_GROUP = 4
 
 
 class Tests(NamedTuple):
@@ -45,9 +40,6 @@ class Space(NamedTuple):
     group_known: np.ndarray  # (M, G) float64 0/1
     group_start: np.ndarray  # (G + 1,) int64
     group_factor: np.ndarray  # (G,) N / k_train
-    solo: np.ndarray  # (M, C_solo), 0 where unknown
-    solo_known: np.ndarray  # (M, C_solo) float64 0/1
-    solo_factor: np.ndarray  # (C_solo,) N / k_train
     by_known: bool  # missing_weight == "known"
 
 
@@ -62,6 +54,7 @@ class Prototype(NamedTuple):
     variable: np.ndarray  # (P,) int64, which target variable a column belongs to
     unit: np.ndarray  # (P,) 1 / training impurity of the variable in these columns; 0 where it is constant
     factor: np.ndarray  # (P,) N / k_train
+    mean: np.ndarray  # (P,) of the known values
     offset: np.ndarray  # (P,)
     scale: np.ndarray  # (P,)
 
@@ -198,28 +191,20 @@ def build_space(
 
 
 def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
-    m = len(columns)
     unknown = np.isnan(columns)
     holes = unknown.any(axis=0)
     patterns: dict[bytes, list[int]] = {}
     for j in np.flatnonzero(holes):
         patterns.setdefault(np.packbits(unknown[:, j]).tobytes(), []).append(int(j))
-    groups = [columns_ for columns_ in patterns.values() if len(columns_) >= MIN_GROUP]
-    solo = sorted(j for columns_ in patterns.values() if len(columns_) < MIN_GROUP for j in columns_)
-    grouped = [j for columns_ in groups for j in columns_]
-    start = np.concatenate([[0], np.cumsum([len(g) for g in groups])]).astype(np.int64)
-    known = (~unknown).astype(float)
-    group_known = known[:, [g[0] for g in groups]] if groups else np.zeros((m, 0))
-    filled = np.where(unknown, 0.0, columns)
+    groups = list(patterns.values())
+    grouped = [j for group in groups for j in group]
+    known = (~unknown[:, [group[0] for group in groups]]).astype(float)
     return Space(
         full=np.ascontiguousarray(columns[:, ~holes]),
-        group=np.ascontiguousarray(filled[:, grouped]),
-        group_known=np.ascontiguousarray(group_known),
-        group_start=start,
-        group_factor=m / np.maximum(group_known.sum(axis=0), 1),
-        solo=np.ascontiguousarray(filled[:, solo]),
-        solo_known=np.ascontiguousarray(known[:, solo]),
-        solo_factor=m / np.maximum(known[:, solo].sum(axis=0), 1),
+        group=np.ascontiguousarray(np.where(unknown, 0.0, columns)[:, grouped]),
+        group_known=np.ascontiguousarray(known),
+        group_start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
+        group_factor=len(columns) / np.maximum(known.sum(axis=0), 1),
         by_known=missing_weight == "known",
     )
 
@@ -250,4 +235,5 @@ def build_prototype(target: Target) -> Prototype:
             elif known[:, t].any():
                 values[:, t], offset[t] = 0.0, raw[known[:, t], t][0]
         values[~known] = 0.0
-    return Prototype(values, known.astype(float), variable, unit, m / count, offset, scale)
+    mean = values.sum(axis=0) / count
+    return Prototype(values, known.astype(float), variable, unit, m / count, mean, offset, scale)

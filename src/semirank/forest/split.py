@@ -1,17 +1,18 @@
 """The best test of a node (paper's Alg. 2, DESIGN 1.2, 1.3 and 4).
 
 A row of the node becomes a *payload*: the numbers whose sums over a side decide the value of a split. Payload
-of row i with weight v, centred on the node's means: v * z for the full columns; then, for the columns that
-have missing values, v * z of the groups, their counts, their sums of squares, and the same three of the solo
-columns. Because the columns are centred, the sums S of the two sides are opposite, and for the full columns h
-= |S_left|^2 * n / (n_left * n_right). Everything else follows from the same sums (`rest_terms`).
+of row i with weight v, centred on the node's means: v * z for the full columns; then, for the groups of
+columns that have missing values, v * z, their counts and their sums of squares. Because the columns are
+centred, the sums S of the two sides are opposite, and for the full columns
+h = |S_left|^2 * n / (n_left * n_right). Everything else follows from the same sums (`rest_terms`).
 
 The payloads of a side are summed along one of three paths, which agree up to rounding: row after row in value
 order; into one sum per value, where a feature has few values; and by a matrix product of 0/1 rows with the
 payloads, for tests of which a feature has only one (two values, extra trees).
 
 Inner loops run from 0 over whole (views of) arrays: an index with an offset may be negative for all that the
-compiler knows, and is then not vectorised.
+compiler knows, and is then not vectorised. Functions take the arrays they need: handing on all work arrays
+costs more than many of them do, and most of the time of compilation.
 """
 
 from __future__ import annotations
@@ -49,199 +50,171 @@ class Scratch(NamedTuple):
 
     payload: np.ndarray  # flat, n_rows * width
     payload32: np.ndarray  # float32, the same for the matrix product
-    totals: np.ndarray  # sums of the payload over the node
-    mean: np.ndarray
-    has_rest: np.ndarray  # uint8 per row: anything beyond the full columns
+    sums: np.ndarray  # (4, width): totals over the node, means, left side, rows that miss the feature
     weight: np.ndarray  # weights of the node's rows
+    has_rest: np.ndarray  # uint8 per row: anything beyond the full columns
     code: np.ndarray  # int32, codes of the candidate feature
+    keys: np.ndarray  # int64 (2, n_rows)
     order: np.ndarray  # int64
-    keys: np.ndarray  # int64
-    keys2: np.ndarray  # int64
-    tally: np.ndarray  # int64, rows per code
-    slot: np.ndarray  # int64, per code: its bucket
+    values: np.ndarray  # int64 (2, codes): rows per code; bucket of a code
     bucket: np.ndarray  # (values, width)
     bucket_weight: np.ndarray
-    run: np.ndarray
-    miss: np.ndarray
     indicator: np.ndarray  # float32, flat, CHUNK * n_rows
     product: np.ndarray  # float32, flat, CHUNK * width
-    features: np.ndarray  # int64, identity permutation, restored after every node
-    swaps: np.ndarray  # int64
-    cand_h: np.ndarray
-    cand_cut: np.ndarray  # int64
-    cand_missing: np.ndarray  # uint8
-    cand_rough: np.ndarray  # uint8: h comes from the float32 product
-    cand_subset: np.ndarray  # uint8 (candidates, nominal values): 1 left, 0 right, 2 not seen
     pending: np.ndarray  # int64 (CHUNK,), candidates waiting for the matrix product
     pending_weight: np.ndarray  # (CHUNK,), weight of the rows with a 1
-    constant_from: np.ndarray  # int64 (D,), rows of the last node in which the feature was found constant
-    constant_to: np.ndarray  # int64 (D,)
-    means: np.ndarray  # (nominal values, width), for `order_values`
-    gram: np.ndarray  # (nominal values, nominal values)
-    vectors: np.ndarray  # (nominal values, nominal values)
-    direction: np.ndarray  # (nominal values,)
+    features: (
+        np.ndarray
+    )  # int64 (4, D): permutation, swaps, and rows of the last node where constant (from, to)
+    cand_h: np.ndarray  # (D,)
+    cand_cut: np.ndarray  # int64 (D,): last code on the left
+    cand_flag: np.ndarray  # uint8 (2, D): missing goes left; h comes from the float32 product
+    cand_subset: np.ndarray  # uint8 (D, nominal values): 1 left, 0 right, 2 not seen
+    nominal: np.ndarray  # (3, nominal values, width or nominal values): work of `order_values`
 
 
 class Layout(NamedTuple):
     """Where the parts of a payload begin; `full` is the number of full columns in use."""
 
     full: int
-    group: int
-    group_k: int
-    group_q: int
-    solo: int
-    solo_k: int
-    solo_q: int
+    count: int  # of the groups, behind their columns
+    square: int
     width: int
+
+
+class Rest(NamedTuple):
+    """The columns with holes (DESIGN 1.2, missing_weight)."""
+
+    start: np.ndarray
+    factor: np.ndarray
+    by_known: bool
+
+
+# Rows of Scratch.sums, Scratch.values, Scratch.features and Scratch.cand_flag.
+TOTALS, MEAN, LEFT, MISS = 0, 1, 2, 3
+TALLY, SLOT = 0, 1
+DRAWN, SWAP, CONSTANT_FROM, CONSTANT_TO = 0, 1, 2, 3
+MISSING_LEFT, ROUGHLY = 0, 1
 
 
 @inner
 def layout_of(full, space):
-    group = full
-    group_k = group + space.group.shape[1]
-    group_q = group_k + space.group_known.shape[1]
-    solo = group_q + space.group_known.shape[1]
-    solo_k = solo + space.solo.shape[1]
-    solo_q = solo_k + space.solo.shape[1]
-    return Layout(full, group, group_k, group_q, solo, solo_k, solo_q, solo_q + space.solo.shape[1])
+    count = full + space.group.shape[1]
+    square = count + space.group_known.shape[1]
+    return Layout(full, count, square, square + space.group_known.shape[1])
 
 
 @fast_inner
-def fill_payload(base, at, rows, weight, space, lay, payload, scratch):
-    """Write the centred payloads of a node; returns n * imp(E)."""
+def fill_full(base, at, rows, weight, full, payload, mean, node_weight):
+    """Centred payloads of the full columns: (weight of the node, n * imp of these columns)."""
     n = len(rows)
-    mean, totals = scratch.mean, scratch.totals
     total = 0.0
     for i in range(n):
-        scratch.weight[i] = weight[rows[i]]
+        node_weight[i] = weight[rows[i]]
         total += weight[rows[i]]
-    for c in range(lay.full):
+    for c in range(full):
         mean[c] = 0.0
     for i in range(n):
-        v, a = weight[rows[i]], at[i]
-        for c in range(lay.full):
+        v, a = node_weight[i], at[i]
+        for c in range(full):
             mean[c] += v * base[a, c]
-    for c in range(lay.full):
+    for c in range(full):
         mean[c] /= total
     impurity = 0.0
     for i in range(n):
-        v, a = weight[rows[i]], at[i]
+        v, a = node_weight[i], at[i]
         square = 0.0
-        for c in range(lay.full):
+        for c in range(full):
             z = base[a, c] - mean[c]
             payload[i, c] = v * z
             square += z * z
         impurity += v * square
-    for c in range(lay.width):
-        totals[c] = 0.0
-    if lay.width == lay.full:
-        return total, impurity
-    # Columns with holes: the mean over the rows that know them.
-    n_groups = len(space.group_start) - 1
-    for c in range(lay.full, lay.width):
-        mean[c] = 0.0
-    for i in range(n):
-        v, r = weight[rows[i]], rows[i]
-        for g in range(n_groups):
-            if space.group_known[r, g] > 0:
-                totals[lay.group_k + g] += v
-                for c in range(space.group_start[g], space.group_start[g + 1]):
-                    mean[lay.group + c] += v * space.group[r, c]
-        for c in range(space.solo.shape[1]):
-            totals[lay.solo_k + c] += v * space.solo_known[r, c]
-            mean[lay.solo + c] += v * space.solo[r, c]
-    for g in range(n_groups):
-        for c in range(space.group_start[g], space.group_start[g + 1]):
-            mean[lay.group + c] /= max(totals[lay.group_k + g], 1.0)
-    for c in range(space.solo.shape[1]):
-        mean[lay.solo + c] /= max(totals[lay.solo_k + c], 1.0)
-    for i in range(n):
-        v, r = weight[rows[i]], rows[i]
-        for c in range(lay.full, lay.width):
-            payload[i, c] = 0.0
-        any_known = False
-        for g in range(n_groups):
-            if space.group_known[r, g] > 0:
-                any_known = True
-                square = 0.0
-                for c in range(space.group_start[g], space.group_start[g + 1]):
-                    z = space.group[r, c] - mean[lay.group + c]
-                    payload[i, lay.group + c] = v * z
-                    square += z * z
-                payload[i, lay.group_k + g] = v
-                payload[i, lay.group_q + g] = v * square
-                totals[lay.group_q + g] += v * square
-        for c in range(space.solo.shape[1]):
-            if space.solo_known[r, c] > 0:
-                any_known = True
-                z = space.solo[r, c] - mean[lay.solo + c]
-                payload[i, lay.solo + c] = v * z
-                payload[i, lay.solo_k + c] = v
-                payload[i, lay.solo_q + c] = v * z * z
-                totals[lay.solo_q + c] += v * z * z
-        scratch.has_rest[i] = any_known
-    for g in range(n_groups):
-        k, q = totals[lay.group_k + g], totals[lay.group_q + g]
-        if k > 0:
-            impurity += space.group_factor[g] * q if space.by_known else total / k * q
-    for c in range(space.solo.shape[1]):
-        k, q = totals[lay.solo_k + c], totals[lay.solo_q + c]
-        if k > 0:
-            impurity += space.solo_factor[c] * q if space.by_known else total / k * q
     return total, impurity
 
 
 @fast_inner
-def rest_terms(run, miss, share, space, lay, totals, total):
-    """Columns with holes, for a left side with sums run + share * miss (DESIGN 1.2, missing_weight).
+def fill_groups(
+    group, known, start, factor, by_known, rows, node_weight, lay, total, payload, totals, mean, has_rest
+):
+    """Payloads of the columns with holes, centred on the rows that know them; returns their n * imp."""
+    n = len(rows)
+    for c in range(lay.width):
+        totals[c] = 0.0
+    means = mean[lay.full :]
+    counts, squares = totals[lay.count :], totals[lay.square :]
+    for c in range(group.shape[1]):
+        means[c] = 0.0
+    for i in range(n):
+        v, r = node_weight[i], rows[i]
+        for g in range(known.shape[1]):
+            if known[r, g] > 0:
+                counts[g] += v
+                for c in range(start[g], start[g + 1]):
+                    means[c] += v * group[r, c]
+    for g in range(known.shape[1]):
+        for c in range(start[g], start[g + 1]):
+            means[c] /= max(counts[g], 1.0)
+    for i in range(n):
+        v, r = node_weight[i], rows[i]
+        row = payload[i, lay.full :]
+        row_count, row_square = payload[i, lay.count :], payload[i, lay.square :]
+        for c in range(lay.width - lay.full):
+            row[c] = 0.0
+        any_known = False
+        for g in range(known.shape[1]):
+            if known[r, g] > 0:
+                any_known = True
+                square = 0.0
+                for c in range(start[g], start[g + 1]):
+                    z = group[r, c] - means[c]
+                    row[c] = v * z
+                    square += z * z
+                row_count[g] = v
+                row_square[g] = v * square
+                squares[g] += v * square
+        has_rest[i] = any_known
+    impurity = 0.0
+    for g in range(known.shape[1]):
+        if counts[g] > 0:
+            impurity += squares[g] * (factor[g] if by_known else total / counts[g])
+    return impurity
+
+
+@fast_inner
+def rest_terms(run, miss, share, rest, lay, totals, total):
+    """Columns with holes, for a left side with sums run + share * miss.
 
     Returns (constant, left, right) of h_rest = constant - n_left * left - n_right * right.
     """
     constant, left, right = 0.0, 0.0, 0.0
-    for g in range(len(space.group_start) - 1):
-        k = totals[lay.group_k + g]
+    columns, miss_columns = run[lay.full :], miss[lay.full :]
+    counts, squares = totals[lay.count :], totals[lay.square :]
+    run_k, miss_k = run[lay.count :], miss[lay.count :]
+    run_q, miss_q = run[lay.square :], miss[lay.square :]
+    for g in range(len(rest.start) - 1):
+        k, q = counts[g], squares[g]
         if k == 0:
             continue
-        kl = run[lay.group_k + g] + share * miss[lay.group_k + g]
+        kl = run_k[g] + share * miss_k[g]
         kr = k - kl
         square = 0.0
-        for c in range(lay.group + space.group_start[g], lay.group + space.group_start[g + 1]):
-            s = run[c] + share * miss[c]
+        for c in range(rest.start[g], rest.start[g + 1]):
+            s = columns[c] + share * miss_columns[c]
             square += s * s
-        if space.by_known:
+        if rest.by_known:
             if kl > 0 and kr > 0:
-                constant += space.group_factor[g] * square * (1.0 / kl + 1.0 / kr)
-            continue
-        q = totals[lay.group_q + g]
-        ql = run[lay.group_q + g] + share * miss[lay.group_q + g]
-        constant += total * (q / k)
-        left += (ql - square / kl) / kl if kl > 0 else q / k
-        right += (q - ql - square / kr) / kr if kr > 0 else q / k
-    run_s, run_k, run_q = run[lay.solo :], run[lay.solo_k :], run[lay.solo_q :]
-    miss_s, miss_k, miss_q = miss[lay.solo :], miss[lay.solo_k :], miss[lay.solo_q :]
-    total_k, total_q = totals[lay.solo_k :], totals[lay.solo_q :]
-    for c in range(space.solo.shape[1]):
-        k = total_k[c]
-        kl = run_k[c] + share * miss_k[c]
-        kr = k - kl
-        s = run_s[c] + share * miss_s[c]
-        inverse_l = 1.0 / kl if kl > 0 else 0.0
-        inverse_r = 1.0 / kr if kr > 0 else 0.0
-        if space.by_known:
-            both = kl > 0 and kr > 0
-            constant += space.solo_factor[c] * s * s * (inverse_l + inverse_r) if both else 0.0
+                constant += rest.factor[g] * square * (1.0 / kl + 1.0 / kr)
         else:
-            q = total_q[c]
-            ql = run_q[c] + share * miss_q[c]
-            node = q / k if k > 0 else 0.0
-            constant += total * node
-            left += (ql - s * s * inverse_l) * inverse_l if kl > 0 else node
-            right += (q - ql - s * s * inverse_r) * inverse_r if kr > 0 else node
+            # A side that never knows the group inherits the node's impurity.
+            ql = run_q[g] + share * miss_q[g]
+            constant += total * (q / k)
+            left += (ql - square / kl) / kl if kl > 0 else q / k
+            right += (q - ql - square / kr) / kr if kr > 0 else q / k
     return constant, left, right
 
 
 @fast_inner
-def consider(run, miss, n_left, n_miss, best, tie, space, lay, totals, total, min_leaf):
+def consider(run, miss, n_left, n_miss, best, tie, rest, lay, totals, total, min_leaf):
     """The better place for rows that miss the tested feature: (h, goes left); h = best if none beats it."""
     best_h, best_side = best, np.uint8(0)
     for right in range(2):
@@ -262,7 +235,7 @@ def consider(run, miss, n_left, n_miss, best, tie, space, lay, totals, total, mi
                 square += s * s
         h = square * total / (left_weight * right_weight)
         if lay.width > lay.full:
-            constant, left, right_ = rest_terms(run, miss, share, space, lay, totals, total)
+            constant, left, right_ = rest_terms(run, miss, share, rest, lay, totals, total)
             h += constant - left_weight * left - right_weight * right_
         if h > best_h + tie:
             best_h, best_side = h, np.uint8(1 - right)
@@ -270,79 +243,76 @@ def consider(run, miss, n_left, n_miss, best, tie, space, lay, totals, total, mi
 
 
 @hot_inner
-def plain_value(run, n_left, lay, total, min_leaf):
+def plain_value(run, n_left, full, total, min_leaf):
     """h where nothing is missing, or 0 where a side is too small."""
     if n_left < min_leaf or total - n_left < min_leaf:
         return 0.0
     square = 0.0
-    for c in range(lay.full):
+    for c in range(full):
         square += run[c] * run[c]
     return square * total / (n_left * (total - n_left))
 
 
 @inner
-def sort_by_code(n, low, high, scratch):
+def sort_by_code(code, n, low, high, keys, order, tally):
     """Positions of the rows with a known code, by code, ties by position; returns how many there are."""
-    code, order, keys, keys2, count = scratch.code, scratch.order, scratch.keys, scratch.keys2, scratch.tally
+    source, sink = keys[0], keys[1]
     known = 0
     shift = np.int64(32)
     for i in range(n):
         if code[i] >= 0:
-            keys[known] = ((np.int64(code[i]) - low) << shift) | i
+            source[known] = ((np.int64(code[i]) - low) << shift) | i
             known += 1
     if known <= 40:
         for a in range(1, known):
-            key = keys[a]
+            key = source[a]
             b = a - 1
-            while b >= 0 and keys[b] > key:
-                keys[b + 1] = keys[b]
+            while b >= 0 and source[b] > key:
+                source[b + 1] = source[b]
                 b -= 1
-            keys[b + 1] = key
-        for a in range(known):
-            order[a] = keys[a] & np.int64(0xFFFFFFFF)
-        return known
-    source, sink = keys, keys2
-    span = high - low
-    bits = np.int64(0)
-    while (span >> bits) > 0:
-        for b in range(257):
-            count[b] = 0
-        for a in range(known):
-            count[((source[a] >> (shift + bits)) & 255) + 1] += 1
-        for b in range(256):
-            count[b + 1] += count[b]
-        for a in range(known):
-            digit = (source[a] >> (shift + bits)) & 255
-            sink[count[digit]] = source[a]
-            count[digit] += 1
-        source, sink = sink, source
-        bits += 8
+            source[b + 1] = key
+    else:  # radix sort, a byte of the code at a time
+        span = high - low
+        bits = np.int64(0)
+        while (span >> bits) > 0:
+            for b in range(257):
+                tally[b] = 0
+            for a in range(known):
+                tally[((source[a] >> (shift + bits)) & 255) + 1] += 1
+            for b in range(256):
+                tally[b + 1] += tally[b]
+            for a in range(known):
+                digit = (source[a] >> (shift + bits)) & 255
+                sink[tally[digit]] = source[a]
+                tally[digit] += 1
+            source, sink = sink, source
+            bits += 8
     for a in range(known):
         order[a] = source[a] & np.int64(0xFFFFFFFF)
     return known
 
 
 @fast_inner
-def scan_rows(payload, known, n_miss, space, lay, total, tie, min_leaf, scratch):
+def scan_rows(payload, code, order, weight, has_rest, known, n_miss, rest, lay, sums, total, tie, min_leaf):
     """Every boundary between neighbouring values, rows in value order: (h, code of the cut, missing left)."""
-    run, totals, miss, code, order = scratch.run, scratch.totals, scratch.miss, scratch.code, scratch.order
-    rest = lay.width > lay.full
+    run, totals, miss = sums[LEFT], sums[TOTALS], sums[MISS]
+    with_rest = lay.width > lay.full
     run_rest = run[lay.full :]
     for c in range(lay.width):
         run[c] = 0.0
     constant, left, right = 0.0, 0.0, 0.0
-    changed = rest
+    changed = with_rest
     best_h, best_cut, best_missing = 0.0, np.int64(-1), np.uint8(0)
     n_left = 0.0
     for a in range(known - 1):
         i = order[a]
-        n_left += scratch.weight[i]
+        n_left += weight[i]
         square = 0.0
         for c in range(lay.full):
             s = run[c] + payload[i, c]
             run[c] = s
             square += s * s
-        if rest and scratch.has_rest[i]:
+        if with_rest and has_rest[i]:
             changed = True
             row = payload[i, lay.full :]
             for c in range(lay.width - lay.full):
@@ -350,35 +320,54 @@ def scan_rows(payload, known, n_miss, space, lay, total, tie, min_leaf, scratch)
         if code[order[a + 1]] == code[i]:
             continue
         if n_miss > 0:
-            h, side = consider(run, miss, n_left, n_miss, best_h, tie, space, lay, totals, total, min_leaf)
+            h, side = consider(run, miss, n_left, n_miss, best_h, tie, rest, lay, totals, total, min_leaf)
             if h > best_h:
-                best_h, best_cut, best_missing = h, code[i], side
+                best_h, best_cut, best_missing = h, np.int64(code[i]), side
             continue
         n_right = total - n_left
         if n_left < min_leaf or n_right < min_leaf:
             continue
         h = square * total / (n_left * n_right)
-        if rest:
+        if with_rest:
             # The terms only move when a row that knows one of these columns changes sides.
             if changed:
-                constant, left, right = rest_terms(run, miss, 0.0, space, lay, totals, total)
+                constant, left, right = rest_terms(run, miss, 0.0, rest, lay, totals, total)
                 changed = False
             h += constant - n_left * left - n_right * right
         if h > best_h + tie:
-            best_h, best_cut = h, code[i]
+            best_h, best_cut = h, np.int64(code[i])
     return best_h, best_cut, best_missing
 
 
+@inner
+def index_values(code, n, low, high, values, order):
+    """Count the rows of each code and number the codes present, in slot and `order`; returns how many."""
+    tally, slot = values[TALLY], values[SLOT]
+    for v in range(high - low + 1):
+        tally[v] = 0
+    for i in range(n):
+        if code[i] >= 0:
+            tally[code[i] - low] += 1
+    present = np.int64(0)
+    for v in range(high - low + 1):
+        if tally[v] > 0:
+            slot[v] = present
+            order[present] = v + low
+            present += 1
+    return present
+
+
 @fast_inner
-def fill_buckets(payload, n, low, n_values, n_miss, lay, scratch):
+def fill_buckets(
+    payload, code, weight, n, low, values, order, n_values, n_miss, width, sums, bucket, bucket_weight
+):
     """One payload sum per value. The most frequent value gets what the others leave, which saves its rows."""
-    bucket, bucket_weight, totals, slot = scratch.bucket, scratch.bucket_weight, scratch.totals, scratch.slot
-    code = scratch.code
-    width = lay.width
+    tally, slot = values[TALLY], values[SLOT]
+    totals, miss = sums[TOTALS], sums[MISS]
     modal = 0
     for s in range(n_values):
         bucket_weight[s] = 0.0
-        if scratch.tally[scratch.order[s] - low] > scratch.tally[scratch.order[modal] - low]:
+        if tally[order[s] - low] > tally[order[modal] - low]:
             modal = s
         for c in range(width):
             bucket[s, c] = 0.0
@@ -386,7 +375,7 @@ def fill_buckets(payload, n, low, n_values, n_miss, lay, scratch):
         if code[i] < 0:
             continue
         s = slot[code[i] - low]
-        bucket_weight[s] += scratch.weight[i]
+        bucket_weight[s] += weight[i]
         if s != modal:
             for c in range(width):
                 bucket[s, c] += payload[i, c]
@@ -394,7 +383,7 @@ def fill_buckets(payload, n, low, n_values, n_miss, lay, scratch):
         bucket[modal, c] = totals[c]
     if n_miss > 0:
         for c in range(width):
-            bucket[modal, c] -= scratch.miss[c]
+            bucket[modal, c] -= miss[c]
     for s in range(n_values):
         if s != modal:
             for c in range(width):
@@ -402,25 +391,27 @@ def fill_buckets(payload, n, low, n_values, n_miss, lay, scratch):
 
 
 @fast_inner
-def scan_buckets(n_values, low, n_miss, space, lay, total, tie, min_leaf, scratch):
+def scan_buckets(
+    n_values, low, slot, order, bucket, bucket_weight, n_miss, rest, lay, sums, total, tie, min_leaf
+):
     """Every boundary in the order of values in `order`: (h, position of the cut in it, missing left)."""
-    run, bucket, order = scratch.run, scratch.bucket, scratch.order
+    run = sums[LEFT]
     for c in range(lay.width):
         run[c] = 0.0
     best_h, best_cut, best_missing = 0.0, np.int64(-1), np.uint8(0)
     n_left = 0.0
     for a in range(n_values - 1):
-        s = scratch.slot[order[a] - low]
-        n_left += scratch.bucket_weight[s]
+        s = slot[order[a] - low]
+        n_left += bucket_weight[s]
         for c in range(lay.width):
             run[c] += bucket[s, c]
         if n_miss == 0 and lay.width == lay.full:
-            h = plain_value(run, n_left, lay, total, min_leaf)
+            h = plain_value(run, n_left, lay.full, total, min_leaf)
             if h > best_h + tie:
                 best_h, best_cut = h, np.int64(a)
             continue
         h, side = consider(
-            run, scratch.miss, n_left, n_miss, best_h, tie, space, lay, scratch.totals, total, min_leaf
+            run, sums[MISS], n_left, n_miss, best_h, tie, rest, lay, sums[TOTALS], total, min_leaf
         )
         if h > best_h:
             best_h, best_cut, best_missing = h, np.int64(a), side
@@ -470,55 +461,68 @@ def principal(gram, vectors, n):
 
 
 @fast_inner
-def order_values(n_values, low, space, lay, scratch):
+def axis_product(gram, vectors, first, a, b, n):
+    """Inner product of two values' coordinates on the longest axis, or axes if several are equally long."""
+    product = 0.0
+    for e in range(n):
+        if gram[e, e] >= (1.0 - TIE) * gram[first, first]:
+            product += vectors[a, e] * vectors[b, e]
+    return product
+
+
+@fast_inner
+def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre, work):
     """Sort nominal values by their mean vector along its first principal direction (DESIGN 1.3)."""
-    bucket, weight, order = scratch.bucket, scratch.bucket_weight, scratch.order
-    means, gram, direction = scratch.means, scratch.gram, scratch.direction
-    n_groups = len(space.group_start) - 1
-    n_solo = space.solo.shape[1]
-    size = lay.full + space.group.shape[1] + n_solo
+    means, gram, vectors = work[0], work[1], work[2]
+    direction = bucket[n_values]  # a row of work space behind the buckets in use
     mass = 0.0
-    for c in range(size):
-        scratch.run[c] = 0.0
+    for c in range(lay.count):
+        centre[c] = 0.0
     for a in range(n_values):
-        v = scratch.slot[order[a] - low]
+        v = slot[order[a] - low]
         mass += weight[v]
         for c in range(lay.full):
             means[a, c] = bucket[v, c] / weight[v]
-        for g in range(n_groups):
-            k = bucket[v, lay.group_k + g]
-            for c in range(space.group_start[g], space.group_start[g + 1]):
-                means[a, lay.full + c] = bucket[v, lay.group + c] / k if k > 0 else 0.0
-        for c in range(n_solo):
-            k = bucket[v, lay.solo_k + c]
-            means[a, size - n_solo + c] = bucket[v, lay.solo + c] / k if k > 0 else 0.0
-        for c in range(size):
-            scratch.run[c] += weight[v] * means[a, c]
+        row, counts, mean = bucket[v, lay.full :], bucket[v, lay.count :], means[a, lay.full :]
+        for g in range(len(start) - 1):
+            for c in range(start[g], start[g + 1]):
+                mean[c] = row[c] / counts[g] if counts[g] > 0 else 0.0
+        for c in range(lay.count):
+            centre[c] += weight[v] * means[a, c]
     for a in range(n_values):
-        direction[a] = np.sqrt(weight[scratch.slot[order[a] - low]])
-        for c in range(size):
-            means[a, c] = direction[a] * (means[a, c] - scratch.run[c] / mass)
+        direction[a] = np.sqrt(weight[slot[order[a] - low]])
+        for c in range(lay.count):
+            means[a, c] = direction[a] * (means[a, c] - centre[c] / mass)
     for a in range(n_values):
         for b in range(a + 1):
             s = 0.0
-            for c in range(size):
+            for c in range(lay.count):
                 s += means[a, c] * means[b, c]
             gram[a, b] = s
             gram[b, a] = s
-    # gram = V diag V': a value's projection is its entry of the first vector over the root of its weight.
-    first = principal(gram, scratch.vectors, n_values)
+    # gram = V diag V': a value's coordinate on an axis is its entry of V over the root of its weight.
+    first = principal(gram, vectors, n_values)
+    if gram[first, first] <= 1e-12 * mass:
+        return  # all means are equal
+    for a in range(n_values):
+        for b in range(n_values):
+            vectors[a, b] /= direction[a]
+    # One axis, as a rule. Where several are equally long, the mean of the lowest code points the way; its side
+    # is the negative one.
     largest = 0.0
     for a in range(n_values):
-        direction[a] = scratch.vectors[a, first] / direction[a]
+        direction[a] = axis_product(gram, vectors, first, a, a, n_values)
+        largest = max(largest, direction[a])
+    lowest = 0
+    while direction[lowest] <= TIE * TIE * largest:
+        lowest += 1
+    largest = 0.0
+    for a in range(n_values):
+        direction[a] = -axis_product(gram, vectors, first, a, lowest, n_values)
         largest = max(largest, abs(direction[a]))
-    sign = 0.0
     for a in range(n_values):
         # Rounded, so that values with the same mean keep the order of their codes.
         direction[a] = np.floor(direction[a] / largest * 1e9 + 0.5)
-        if sign == 0.0 and direction[a] != 0.0:
-            sign = -1.0 if direction[a] > 0 else 1.0
-    for a in range(n_values):
-        direction[a] *= sign
     for a in range(1, n_values):
         key, value = direction[a], order[a]
         b = a - 1
@@ -572,26 +576,9 @@ def random_subset(feature, seed, count, low, high, inside):
         inside[v - low] = np.int64(v == low)
 
 
-@inner
-def index_values(code, n, low, high, scratch):
-    """Count the rows of each code and number the codes present, in `slot` and `order`; returns how many."""
-    count = scratch.tally
-    for v in range(high - low + 1):
-        count[v] = 0
-    for i in range(n):
-        if code[i] >= 0:
-            count[code[i] - low] += 1
-    present = np.int64(0)
-    for v in range(high - low + 1):
-        if count[v] > 0:
-            scratch.slot[v] = present
-            scratch.order[present] = v + low
-            present += 1
-    return present
-
-
 @fast_inner
 def sum_missing(payload, code, n, width, miss):
+    """The payload sum of the rows that miss the feature."""
     for c in range(width):
         miss[c] = 0.0
     for i in range(n):
@@ -627,14 +614,14 @@ def read_codes(tests, feature, rows, weight, code):
 
 
 @inner
-def mark_subset(feature, n, low, high, seed, mark, j, scratch):
+def mark_subset(feature, code, n, low, high, seed, values, inside, subset, mark):
     """The 0/1 row of a random subset of a nominal feature's values (extra trees)."""
-    code, inside = scratch.code, scratch.order
-    index_values(code, n, low, high, scratch)
-    random_subset(feature, seed, scratch.tally, low, high, inside)
+    tally = values[TALLY]
+    index_values(code, n, low, high, values, inside)
+    random_subset(feature, seed, tally, low, high, inside)
     for v in range(low, high + 1):
-        if scratch.tally[v - low] > 0:
-            scratch.cand_subset[j, v] = inside[v - low]
+        if tally[v - low] > 0:
+            subset[v] = inside[v - low]
     for i in range(n):
         mark[i] = 1.0 if code[i] >= 0 and inside[code[i] - low] == 1 else 0.0
 
@@ -646,12 +633,14 @@ def mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
     cut = np.int32(low)
     nominal = tests.nominal[feature] == 1
     if nominal:
+        subset = scratch.cand_subset[j]
         for v in range(tests.n_codes[feature]):
-            scratch.cand_subset[j, v] = 2
-        scratch.cand_subset[j, low] = 1
-        scratch.cand_subset[j, high] = 0
+            subset[v] = 2
+        subset[low] = 1
+        subset[high] = 0
     if random_test and nominal and high > low + 1:
-        mark_subset(feature, n, low, high, seed, mark, j, scratch)
+        subset = scratch.cand_subset[j]
+        mark_subset(feature, code, n, low, high, seed, scratch.values, scratch.order, subset, mark)
     else:
         if random_test and not nominal:
             threshold = random_threshold(tests, feature, low, high, seed)
@@ -675,26 +664,21 @@ def mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
     return n_left
 
 
-@hot_inner
-def sum_marked(payload, mark, n, width, out):
-    """The sum of the marked rows, by adding them."""
-    for c in range(width):
-        out[c] = 0.0
+@fast_inner
+def value_marked(payload, mark, code, n, n_left, n_miss, rest, lay, sums, total, tie, min_leaf):
+    """One 0/1 test, by adding its rows: (h, missing left)."""
+    run = sums[LEFT]
+    for c in range(lay.width):
+        run[c] = 0.0
     for i in range(n):
         if mark[i] > 0:
-            for c in range(width):
-                out[c] += payload[i, c]
-
-
-@fast_inner
-def value_marked(payload, mark, missed, n, n_left, n_miss, space, lay, total, tie, min_leaf, j, scratch):
-    """h of one 0/1 test, by adding its rows."""
-    sum_marked(payload, mark, n, lay.width, scratch.run)
+            for c in range(lay.width):
+                run[c] += payload[i, c]
+    if n_miss == 0 and lay.width == lay.full:
+        return plain_value(run, n_left, lay.full, total, min_leaf), np.uint8(0)
     if n_miss > 0:
-        sum_marked(payload, missed, n, lay.width, scratch.miss)
-    scratch.cand_h[j], scratch.cand_missing[j] = consider(
-        scratch.run, scratch.miss, n_left, n_miss, 0.0, tie, space, lay, scratch.totals, total, min_leaf
-    )
+        sum_missing(payload, code, n, lay.width, sums[MISS])
+    return consider(run, sums[MISS], n_left, n_miss, 0.0, tie, rest, lay, sums[TOTALS], total, min_leaf)
 
 
 @kernel
@@ -707,122 +691,155 @@ def multiply_marks(payload, indicator, product, n_pending):
 
 
 @fast_inner
-def value_products(n_pending, space, lay, total, tie, min_leaf, scratch):
+def value_products(
+    n_pending, pending, pending_weight, product, rest, lay, sums, total, tie, min_leaf, cand_h, cand_flag
+):
     """Rough h of all waiting 0/1 tests from the product."""
     width = lay.width
     for b in range(n_pending):
-        j = scratch.pending[b]
+        j = pending[b]
         if j < 0:
             continue
         n_miss = 0.0
-        row = scratch.product[b * width : (b + 1) * width]
+        row, run, miss = product[b * width : (b + 1) * width], sums[LEFT], sums[MISS]
         for c in range(width):
-            scratch.run[c] = row[c]
-        if b + 1 < n_pending and scratch.pending[b + 1] < 0:
-            n_miss = scratch.pending_weight[b + 1]
-            row = scratch.product[(b + 1) * width : (b + 2) * width]
+            run[c] = row[c]
+        if b + 1 < n_pending and pending[b + 1] < 0:
+            n_miss = pending_weight[b + 1]
+            row = product[(b + 1) * width : (b + 2) * width]
             for c in range(width):
-                scratch.miss[c] = row[c]
-        scratch.cand_rough[j] = 1
-        scratch.cand_h[j], scratch.cand_missing[j] = consider(
-            scratch.run,
-            scratch.miss,
-            scratch.pending_weight[b],
-            n_miss,
-            0.0,
-            tie,
-            space,
-            lay,
-            scratch.totals,
-            total,
-            min_leaf,
+                miss[c] = row[c]
+        cand_flag[ROUGHLY, j] = 1
+        cand_h[j], cand_flag[MISSING_LEFT, j] = consider(
+            run, miss, pending_weight[b], n_miss, 0.0, tie, rest, lay, sums[TOTALS], total, min_leaf
         )
 
 
 @fast_inner
-def settle(
-    tests, space, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, n_tried, scratch
-):
-    """Replace the rough values of all 0/1 tests that may be the best by exact ones (DESIGN 1.3, ties)."""
-    n = len(rows)
-    best = 0.0
-    for j in range(n_tried):
-        best = max(best, scratch.cand_h[j])
-    for j in range(n_tried):
-        if scratch.cand_rough[j] and scratch.cand_h[j] >= best - ROUGH * impurity:
-            feature = scratch.features[j]
-            low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, scratch.code)
-            mark, missed = scratch.indicator[:n], scratch.indicator[n : 2 * n]
-            n_left = mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
-            for i in range(n):
-                missed[i] = 1.0 if scratch.code[i] < 0 else 0.0
-            value_marked(
-                payload, mark, missed, n, n_left, n_miss, space, lay, total, tie, min_leaf, j, scratch
-            )
+def round_payload(payload, single):
+    for i in range(payload.shape[0]):
+        for c in range(payload.shape[1]):
+            single[i, c] = payload[i, c]
 
 
 @inlined
 def value_of_values(
-    tests, feature, payload, n, low, high, n_miss, space, lay, total, tie, min_leaf, j, scratch
+    tests, feature, payload, n, low, high, n_miss, rest, lay, total, tie, min_leaf, j, scratch
 ):
     """The best of a feature's tests, by one sum per value or by rows in value order."""
+    code, order, slot = scratch.code, scratch.order, scratch.values[SLOT]
     nominal = tests.nominal[feature] == 1
+    by_value = nominal
+    n_values = np.int64(0)
     if n_miss > 0:
-        sum_missing(payload, scratch.code, n, lay.width, scratch.miss)
+        sum_missing(payload, code, n, lay.width, scratch.sums[MISS])
     if nominal or (n > FEW_ROWS and high - low <= 4 * n + 64):
-        n_values = index_values(scratch.code, n, low, high, scratch)
-        if nominal or (2 * n_values <= n and n_values <= MANY_BUCKETS):
-            fill_buckets(payload, n, low, n_values, n_miss, lay, scratch)
-            if nominal and n_values > 2:
-                order_values(n_values, low, space, lay, scratch)
-            h, position, side = scan_buckets(n_values, low, n_miss, space, lay, total, tie, min_leaf, scratch)
-            scratch.cand_h[j] = h
-            scratch.cand_missing[j] = side
-            scratch.cand_cut[j] = scratch.order[max(position, 0)]
-            if nominal:
-                for v in range(tests.n_codes[feature]):
-                    scratch.cand_subset[j, v] = 2
-                for a in range(n_values):
-                    scratch.cand_subset[j, scratch.order[a]] = 1 if a <= position else 0
-            return
-    known = sort_by_code(n, low, high, scratch)
-    scratch.cand_h[j], scratch.cand_cut[j], scratch.cand_missing[j] = scan_rows(
-        payload, known, n_miss, space, lay, total, tie, min_leaf, scratch
-    )
+        n_values = index_values(code, n, low, high, scratch.values, order)
+        by_value = nominal or (2 * n_values <= n and n_values <= MANY_BUCKETS)
+    if by_value:
+        fill_buckets(
+            payload,
+            code,
+            scratch.weight,
+            n,
+            low,
+            scratch.values,
+            order,
+            n_values,
+            n_miss,
+            lay.width,
+            scratch.sums,
+            scratch.bucket,
+            scratch.bucket_weight,
+        )
+        if nominal and n_values > 2:
+            order_values(
+                n_values,
+                low,
+                slot,
+                order,
+                scratch.bucket,
+                scratch.bucket_weight,
+                rest.start,
+                lay,
+                scratch.sums[LEFT],
+                scratch.nominal,
+            )
+        h, position, side = scan_buckets(
+            n_values,
+            low,
+            slot,
+            order,
+            scratch.bucket,
+            scratch.bucket_weight,
+            n_miss,
+            rest,
+            lay,
+            scratch.sums,
+            total,
+            tie,
+            min_leaf,
+        )
+        scratch.cand_h[j] = h
+        scratch.cand_flag[MISSING_LEFT, j] = side
+        scratch.cand_cut[j] = order[max(position, 0)]
+        if nominal:
+            subset = scratch.cand_subset[j]
+            for v in range(tests.n_codes[feature]):
+                subset[v] = 2
+            for a in range(n_values):
+                subset[order[a]] = 1 if a <= position else 0
+    else:
+        known = sort_by_code(code, n, low, high, scratch.keys, order, scratch.values[TALLY])
+        h, cut, side = scan_rows(
+            payload,
+            code,
+            order,
+            scratch.weight,
+            scratch.has_rest,
+            known,
+            n_miss,
+            rest,
+            lay,
+            scratch.sums,
+            total,
+            tie,
+            min_leaf,
+        )
+        scratch.cand_h[j] = h
+        scratch.cand_cut[j] = cut
+        scratch.cand_flag[MISSING_LEFT, j] = side
 
 
 @inlined
-def next_candidate(j, n_features, seed, scratch):
+def next_candidate(j, n_features, seed, features):
     """Step j of a partial Fisher-Yates shuffle; `restore` undoes it, so only the seed decides."""
     swap = j + below(seed, j, n_features - j)
-    feature = scratch.features[swap]
-    scratch.features[swap] = scratch.features[j]
-    scratch.features[j] = feature
-    scratch.swaps[j] = swap
-    scratch.cand_h[j] = 0.0
-    scratch.cand_missing[j] = 0
-    scratch.cand_rough[j] = 0
+    feature = features[DRAWN, swap]
+    features[DRAWN, swap] = features[DRAWN, j]
+    features[DRAWN, j] = feature
+    features[SWAP, j] = swap
     return feature
 
 
 @inner
-def restore(n_tried, scratch):
+def restore(n_tried, features):
     for back in range(n_tried):
         j = n_tried - 1 - back
-        swap = scratch.swaps[j]
-        other = scratch.features[swap]
-        scratch.features[swap] = scratch.features[j]
-        scratch.features[j] = other
+        swap = features[SWAP, j]
+        other = features[DRAWN, swap]
+        features[DRAWN, swap] = features[DRAWN, j]
+        features[DRAWN, j] = other
 
 
-@inlined
-def pick(n_tried, tie, scratch):
+@inner
+def pick(n_tried, tie, cand_h):
     """The winner: the largest h, the first drawn among equals; -1 if none is above rounding."""
     best = -1
     best_h = 0.0
     for j in range(n_tried):
-        if scratch.cand_h[j] > best_h + tie:
-            best_h = scratch.cand_h[j]
+        if cand_h[j] > best_h + tie:
+            best_h = cand_h[j]
             best = j
     return best
 
@@ -830,7 +847,7 @@ def pick(n_tried, tie, scratch):
 @fast_inner
 def try_candidates(
     tests,
-    space,
+    rest,
     payload,
     rows,
     first,
@@ -853,59 +870,45 @@ def try_candidates(
     """
     n = len(rows)
     n_features = tests.codes.shape[0]
+    features, code = scratch.features, scratch.code
     n_pending = 0
     stop = False
     while not stop and j < n_features and (j < most or useful == 0) and n_pending + 2 <= CHUNK:
-        feature = next_candidate(j, n_features, seed, scratch)
+        feature = next_candidate(j, n_features, seed, features)
+        scratch.cand_h[j] = 0.0
+        scratch.cand_flag[MISSING_LEFT, j] = 0
+        scratch.cand_flag[ROUGHLY, j] = 0
         j += 1
         # Nodes are nested or disjoint: what is constant in a node is constant in all that lies inside it.
-        if scratch.constant_from[feature] <= first and first + n <= scratch.constant_to[feature]:
+        if features[CONSTANT_FROM, feature] <= first and first + n <= features[CONSTANT_TO, feature]:
             continue
-        low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, scratch.code)
+        low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, code)
         if low >= high:
-            scratch.constant_from[feature] = first
-            scratch.constant_to[feature] = first + n
+            features[CONSTANT_FROM, feature] = first
+            features[CONSTANT_TO, feature] = first + n
             continue
         useful += 1
         if not random_test and high > low + 1:
             value_of_values(
-                tests,
-                feature,
-                payload,
-                n,
-                low,
-                high,
-                n_miss,
-                space,
-                lay,
-                total,
-                tie,
-                min_leaf,
-                j - 1,
-                scratch,
+                tests, feature, payload, n, low, high, n_miss, rest, lay, total, tie, min_leaf, j - 1, scratch
             )
             stop = scratch.cand_h[j - 1] >= enough
             continue
         mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
-        missed = scratch.indicator[(n_pending + 1) * n : (n_pending + 2) * n]
         n_left = mark_left(tests, feature, n, low, high, random_test, seed, mark, j - 1, scratch)
-        if n_miss > 0:
-            for i in range(n):
-                missed[i] = 1.0 if scratch.code[i] < 0 else 0.0
         if not batch:
-            if n_miss == 0 and lay.width == lay.full:
-                sum_marked(payload, mark, n, lay.width, scratch.run)
-                scratch.cand_h[j - 1] = plain_value(scratch.run, n_left, lay, total, min_leaf)
-            else:
-                value_marked(
-                    payload, mark, missed, n, n_left, n_miss, space, lay, total, tie, min_leaf, j - 1, scratch
-                )
+            scratch.cand_h[j - 1], scratch.cand_flag[MISSING_LEFT, j - 1] = value_marked(
+                payload, mark, code, n, n_left, n_miss, rest, lay, scratch.sums, total, tie, min_leaf
+            )
             stop = scratch.cand_h[j - 1] >= enough
             continue
         scratch.pending[n_pending] = j - 1
         scratch.pending_weight[n_pending] = n_left
         n_pending += 1
         if n_miss > 0:
+            mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
+            for i in range(n):
+                mark[i] = 1.0 if code[i] < 0 else 0.0
             scratch.pending[n_pending] = -1
             scratch.pending_weight[n_pending] = n_miss
             n_pending += 1
@@ -913,16 +916,29 @@ def try_candidates(
 
 
 @fast_inner
-def round_payload(payload, single):
-    for i in range(payload.shape[0]):
-        for c in range(payload.shape[1]):
-            single[i, c] = payload[i, c]
+def settle(
+    tests, rest, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, n_tried, scratch
+):
+    """Replace the rough values of all 0/1 tests that may be the best by exact ones (DESIGN 1.3, ties)."""
+    n = len(rows)
+    best = 0.0
+    for j in range(n_tried):
+        best = max(best, scratch.cand_h[j])
+    for j in range(n_tried):
+        if scratch.cand_flag[ROUGHLY, j] and scratch.cand_h[j] >= best - ROUGH * impurity:
+            feature = scratch.features[DRAWN, j]
+            low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, scratch.code)
+            mark = scratch.indicator[:n]
+            n_left = mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
+            scratch.cand_h[j], scratch.cand_flag[MISSING_LEFT, j] = value_marked(
+                payload, mark, scratch.code, n, n_left, n_miss, rest, lay, scratch.sums, total, tie, min_leaf
+            )
 
 
 @inlined
 def best_split(
     tests,
-    space,
+    rest,
     payload,
     rows,
     first,
@@ -938,8 +954,8 @@ def best_split(
     """Evaluate the candidates of a node; returns (number of the winner or -1, candidates tried).
 
     `first` is the node's place in the order of all rows. What is known of candidate j is in scratch:
-    features[j], cand_h[j], cand_cut[j] (last code on the left), cand_missing[j] and cand_subset[j]. Call
-    `restore` when done.
+    features[DRAWN, j], cand_h[j], cand_cut[j], cand_flag[MISSING_LEFT, j] and cand_subset[j]. Call `restore`
+    when done.
     """
     n = len(rows)
     tie = TIE * impurity
@@ -951,7 +967,7 @@ def best_split(
     while True:
         j, useful, n_pending, stop = try_candidates(
             tests,
-            space,
+            rest,
             payload,
             rows,
             first,
@@ -974,11 +990,22 @@ def best_split(
                 round_payload(payload, single)
                 rough = True
             multiply_marks(single, scratch.indicator, scratch.product, n_pending)
-            value_products(n_pending, space, lay, total, tie, min_leaf, scratch)
+            value_products(
+                n_pending,
+                scratch.pending,
+                scratch.pending_weight,
+                scratch.product,
+                rest,
+                lay,
+                scratch.sums,
+                total,
+                tie,
+                min_leaf,
+                scratch.cand_h,
+                scratch.cand_flag,
+            )
         if stop or j >= len(tests.n_codes) or (j >= n_candidates and useful > 0):
             break
     if rough:
-        settle(
-            tests, space, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, j, scratch
-        )
-    return pick(j, tie, scratch), j
+        settle(tests, rest, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, j, scratch)
+    return pick(j, tie, scratch.cand_h), j

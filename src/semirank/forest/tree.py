@@ -11,10 +11,17 @@ from .random import child_seed
 from .space import Space, Tests
 from .split import (
     CHUNK,
+    CONSTANT_TO,
+    DRAWN,
     MANY_BUCKETS,
+    MEAN,
+    MISSING_LEFT,
+    TOTALS,
+    Rest,
     Scratch,
     best_split,
-    fill_payload,
+    fill_full,
+    fill_groups,
     layout_of,
     random_threshold,
     restore,
@@ -22,6 +29,10 @@ from .split import (
 
 # What a call of `rotate` costs at least, in the unit of one number of one row of one test.
 ROTATE_COST = 15000
+
+# Rotated coordinates are exact to rounding of their largest squared length; below this share of it a node
+# would see the rounding in its ninth digit.
+ROTATE_DIGITS = 1e-4
 
 
 class Tree(NamedTuple):
@@ -50,10 +61,11 @@ class Growth(NamedTuple):
 
 @fast_kernel
 def rotate(base, at):
-    """Fewer coordinates for few rows: the rows of a Cholesky factor of their Gram matrix (DESIGN 4, trick 5).
+    """Fewer coordinates for few rows: a Cholesky factor of their Gram matrix (DESIGN 4, trick 5).
 
-    Sums of rows keep their lengths, so every h stays what it was, while n rows need n columns only. A pivot
-    that is zero up to rounding belongs to a row that depends on the earlier ones: its column is left at zero.
+    Sums of rows keep their lengths, so every h stays what it was, while n rows need at most n columns. Pivots
+    are taken by size, which keeps the error of every inner product at rounding of the largest one. Returns
+    the coordinates and the largest squared length.
     """
     n = len(at)
     width = base.shape[1]
@@ -67,70 +79,65 @@ def rotate(base, at):
         for c in range(width):
             rows[i, c] -= mean[c] / n
     gram = np.dot(rows, rows.T)
+    left = np.empty(n)
     largest = 0.0
     for i in range(n):
-        largest = max(largest, gram[i, i])
+        left[i] = gram[i, i]
+        largest = max(largest, left[i])
     factor = np.zeros((n, n))
-    for i in range(n):
-        for j in range(i):
-            if factor[j, j] > 0.0:
-                s = gram[i, j]
-                for c in range(j):
-                    s -= factor[i, c] * factor[j, c]
-                factor[i, j] = s / factor[j, j]
-        s = gram[i, i]
-        for c in range(i):
-            s -= factor[i, c] * factor[i, c]
-        if s > 1e-12 * largest:
-            factor[i, i] = np.sqrt(s)
-    return factor
+    for k in range(n):
+        pivot = 0
+        for i in range(1, n):
+            if left[i] > left[pivot]:
+                pivot = i
+        if left[pivot] <= 1e-15 * n * largest:
+            break
+        root = np.sqrt(left[pivot])
+        for i in range(n):
+            if left[i] > 0.0 and i != pivot:
+                s = gram[i, pivot]
+                for c in range(k):
+                    s -= factor[i, c] * factor[pivot, c]
+                factor[i, k] = s / root
+                left[i] -= factor[i, k] * factor[i, k]
+        factor[pivot, k] = root
+        left[pivot] = 0.0
+    return factor, largest
 
 
 def make_scratch(tests: Tests, space: Space) -> Scratch:
     """Work arrays for trees on these data, one after the other."""
     n_features, n = tests.codes.shape
-    width = (
-        space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1] + 3 * space.solo.shape[1]
-    )
+    width = space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1]
     nominal = tests.nominal == 1
-    n_codes = int(tests.n_codes.max(initial=256))
+    n_codes = int(tests.n_codes.max(initial=256)) + 1
     n_nominal = int(tests.n_codes[nominal].max(initial=1))
     n_ordered = min(n, n_nominal)
     n_values = max(2, n_ordered, min(n, MANY_BUCKETS, int(tests.n_codes[~nominal].max(initial=0))))
+    features = np.zeros((4, n_features), np.int64)
+    features[DRAWN] = np.arange(n_features)
     return Scratch(
         payload=np.empty(n * width),
         payload32=np.empty(n * width, np.float32),
-        totals=np.empty(width),
-        mean=np.empty(width),
-        has_rest=np.zeros(n, np.uint8),
+        sums=np.zeros((4, width)),
         weight=np.empty(n),
+        has_rest=np.zeros(n, np.uint8),
         code=np.empty(n, np.int32),
+        keys=np.empty((2, n), np.int64),
         order=np.empty(max(n, n_codes), np.int64),
-        keys=np.empty(n, np.int64),
-        keys2=np.empty(n, np.int64),
-        tally=np.empty(n_codes + 1, np.int64),
-        slot=np.empty(n_codes + 1, np.int64),
-        bucket=np.empty((n_values, width)),
+        values=np.empty((2, n_codes), np.int64),
+        bucket=np.empty((n_values + 1, max(width, n_ordered))),
         bucket_weight=np.empty(n_values),
-        run=np.empty(width),
-        miss=np.zeros(width),
         indicator=np.empty(CHUNK * n, np.float32),
         product=np.empty(CHUNK * width, np.float32),
-        features=np.arange(n_features),
-        swaps=np.empty(n_features, np.int64),
-        cand_h=np.empty(n_features),
-        cand_cut=np.empty(n_features, np.int64),
-        cand_missing=np.empty(n_features, np.uint8),
-        cand_rough=np.empty(n_features, np.uint8),
-        cand_subset=np.empty((n_features, n_nominal), np.uint8),
         pending=np.empty(CHUNK, np.int64),
         pending_weight=np.empty(CHUNK),
-        constant_from=np.zeros(n_features, np.int64),
-        constant_to=np.full(n_features, -1, np.int64),
-        means=np.empty((n_ordered, width)),
-        gram=np.empty((n_ordered, n_ordered)),
-        vectors=np.empty((n_ordered, n_ordered)),
-        direction=np.empty(n_ordered),
+        features=features,
+        cand_h=np.empty(n_features),
+        cand_cut=np.empty(n_features, np.int64),
+        cand_flag=np.empty((2, n_features), np.uint8),
+        cand_subset=np.empty((n_features, n_nominal), np.uint8),
+        nominal=np.empty((3, n_ordered, max(width, n_ordered))),
     )
 
 
@@ -171,7 +178,7 @@ def grow_tree(
         value=np.zeros(capacity),
     )
     scratch = scratch or make_scratch(tests, space)
-    scratch.constant_to[:] = -1
+    scratch.features[CONSTANT_TO] = -1
     seeds = np.zeros(capacity, np.uint64)
     seeds[0] = seed
     stack = np.empty((len(rows) + 1, 5), np.int64)
@@ -187,6 +194,9 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
     # Full columns come from bases[k]: the data, or coordinates made by `rotate` for a subtree; a row's place
     # in its base is in `at`.
     bases = [space.full]
+    sizes = [0.0]
+    rest = Rest(space.group_start, space.group_factor, space.by_known)
+    totals, mean = scratch.sums[TOTALS], scratch.sums[MEAN]
     rows, at, spare_rows, spare_at = places[0], places[1], places[2], places[3]
     n_root = len(rows)
     subset = nodes.subset
@@ -206,6 +216,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
         )
         while len(bases) > base + 1:
             bases.pop()
+            sizes.pop()
         n = end - start
         total = 0.0
         known = 0.0
@@ -218,25 +229,57 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             continue
         if known < growth.min_labeled:
             continue
-        width = bases[base].shape[1]
         n_candidates = min(growth.n_candidates, len(tests.n_codes))
+        lay = layout_of(bases[base].shape[1], space)
+        payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
+        total, impurity = fill_full(
+            bases[base], at[start:end], rows[start:end], weight, lay.full, payload, mean, scratch.weight
+        )
+        again = False
+        if impurity < ROTATE_DIGITS * sizes[base]:
+            # What is left is too small against what the coordinates were made for: back to the data.
+            bases.append(space.full)
+            sizes.append(0.0)
+            base = len(bases) - 1
+            for i in range(start, end):
+                at[i] = rows[i]
+            again = True
         # Worth it once the tests save more than the Gram matrix and its factor cost (measured).
-        if 2 * n < width and n_candidates * n * (width - n) > ROTATE_COST + n * n * width + n * n * n:
-            bases.append(rotate(bases[base], at[start:end]))
-            base += 1
-            width = n
+        full = bases[base].shape[1]
+        if 2 * n < full and n_candidates * n * (full - n) > ROTATE_COST + n * n * full + n * n * n:
+            turned, size = rotate(bases[base], at[start:end])
+            bases.append(turned)
+            sizes.append(max(size, sizes[base]))
+            base = len(bases) - 1
             for i in range(start, end):
                 at[i] = i - start
-        lay = layout_of(width, space)
-        payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
-        total, impurity = fill_payload(
-            bases[base], at[start:end], rows[start:end], weight, space, lay, payload, scratch
+            again = True
+        if again:
+            lay = layout_of(bases[base].shape[1], space)
+            payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
+            total, impurity = fill_full(
+                bases[base], at[start:end], rows[start:end], weight, lay.full, payload, mean, scratch.weight
+            )
+        impurity += fill_groups(
+            space.group,
+            space.group_known,
+            space.group_start,
+            space.group_factor,
+            space.by_known,
+            rows[start:end],
+            scratch.weight,
+            lay,
+            total,
+            payload,
+            totals,
+            mean,
+            scratch.has_rest,
         )
         if impurity <= 1e-12 * total:
             continue
         winner, n_tried = best_split(
             tests,
-            space,
+            rest,
             payload,
             rows[start:end],
             start,
@@ -250,9 +293,10 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             scratch,
         )
         if winner < 0:
-            restore(n_tried, scratch)
+            restore(n_tried, scratch.features)
             continue
-        best, cut, missing = scratch.features[winner], scratch.cand_cut[winner], scratch.cand_missing[winner]
+        best, cut = scratch.features[DRAWN, winner], scratch.cand_cut[winner]
+        missing = scratch.cand_flag[MISSING_LEFT, winner]
         inside = scratch.cand_subset[winner]
         # Stable partition of the node's rows.
         n_left, n_right = 0, 0
@@ -296,7 +340,8 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             size = tests.n_codes[best]
             while n_subset + size > len(subset):
                 grown = np.zeros(2 * len(subset), np.uint8)
-                grown[:n_subset] = subset[:n_subset]
+                for v in range(n_subset):  # a slice assignment takes seconds to compile
+                    grown[v] = subset[v]
                 subset = grown
             nodes.subset_start[node] = n_subset
             for v in range(size):
@@ -310,7 +355,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             second = tests.levels[tests.level_start[best] + above_cut]
             middle = first / 2 + second / 2
             nodes.threshold[node] = middle if first <= middle < second else first
-        restore(n_tried, scratch)
+        restore(n_tried, scratch.features)
         nodes.left[node], nodes.right[node] = n_nodes, n_nodes + 1
         seeds[n_nodes] = child_seed(seeds[node], 0)
         seeds[n_nodes + 1] = child_seed(seeds[node], 1)
