@@ -112,6 +112,8 @@ class TestContract:
         ranker.fit(X.drop(columns="p"), y)
         assert ranker.feature_importances_.shape == (4,)
         assert ranker.n_features_in_ == 4
+        assert ranker.fit(X, mixed("classification")[1]).classes_.tolist() == ["low", "mid", "top"]
+        assert not hasattr(ranker.fit(X, y), "classes_")
 
     @pytest.mark.parametrize("task", TASKS)
     def test_pickle(self, task):
