@@ -23,7 +23,7 @@ from semirank import ForestRanker, Hierarchy, Ranking, Table
 from semirank._selector import ranks
 from semirank.data.frames import encode_features
 from semirank.data.target import TASKS, Target, encode_target
-from semirank.forest.ensemble import Forest, bootstrap_weights, predict_forest
+from semirank.forest.ensemble import bootstrap_weights, predict_forest
 from semirank.measures import GREATER_IS_BETTER, task_score
 from semirank.tasks import decode
 
@@ -609,7 +609,7 @@ def damage_by_hand(ranker: ForestRanker, table: Table, target: Target, number: i
     rng = np.random.default_rng([ranker.seed_, number])
     bootstrap_weights(target.labeled, rng)
     seed = int(rng.integers(0, 2**64, size=2, dtype=np.uint64)[1])
-    tree = Forest([member], ranker._forest.prototype_offset, ranker._forest.prototype_scale)
+    tree = ranker._forest._replace(members=[member])
     rows = member.out_of_bag
     norm = naive.training_variance(target)
 

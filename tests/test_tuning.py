@@ -10,7 +10,7 @@ import pytest
 from semirank import ForestRanker, tuning
 from semirank.data.frames import encode_features
 from semirank.data.target import TASKS, encode_target
-from semirank.forest.ensemble import Forest, predict_forest
+from semirank.forest.ensemble import predict_forest
 from semirank.judge import knn_predict
 from semirank.measures import task_score
 from semirank.tuning import CV_LEVELS, JUDGE_LEVELS, fold_numbers, judge_neighbors
@@ -89,7 +89,7 @@ class TestByHand:
             forest = small(supervision=w, task=task, hierarchy=tree).fit(X, y)._forest
             votes: dict[int, list[np.ndarray]] = {}
             for member in forest.members:
-                tree_alone = Forest([member], forest.prototype_offset, forest.prototype_scale)
+                tree_alone = forest._replace(members=[member])
                 for row, vote in zip(
                     member.out_of_bag, predict_forest(tree_alone, values[member.out_of_bag])
                 ):

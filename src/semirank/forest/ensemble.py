@@ -59,14 +59,14 @@ class Member(NamedTuple):
     genie3: np.ndarray  # (D,)
     symbolic: np.ndarray  # (D,)
     rforest: np.ndarray | None  # (D,); None where it was not asked for or no labelled row is out of bag
-    per_target: np.ndarray  # (D, T)
     out_of_bag: np.ndarray  # labelled rows that the tree did not see
 
 
 class Forest(NamedTuple):
-    """The trees and the target they average."""
+    """The trees, the target they average, and the one score that is too large to keep for every tree."""
 
     members: list[Member]
+    per_target: np.ndarray  # (D, T) genie3 for each target, mean over trees
     prototype_offset: np.ndarray
     prototype_scale: np.ndarray
 
@@ -94,6 +94,7 @@ def grow_forest(
     common = (material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
     chunks = _chunks(plan.n_trees, effective_n_jobs(n_jobs))
     members: list[Member] = []
+    per_target = np.zeros((material.table.shape[1], len(target.names)))
     # BLAS runs one thread inside a tree: trees are the parallel part, and sums do not depend on the number of
     # threads. Set here for threads, and again in `_grow_chunk` for other processes.
     with _blas().limit(limits=1, user_api="blas"):
@@ -102,10 +103,12 @@ def grow_forest(
             delayed(_grow_chunk)(*common, chunk) for chunk in chunks
         )
         for grown in jobs:
-            members += grown
+            for member, gains in grown:  # in the order of trees, so that the sum does not depend on n_jobs
+                members.append(member)
+                per_target += gains
             if progress is not None:
                 progress(len(members), plan.n_trees, what)
-    return Forest(members, prototype.offset, prototype.scale)
+    return Forest(members, per_target / plan.n_trees, prototype.offset, prototype.scale)
 
 
 @cache
@@ -128,7 +131,7 @@ def _grow_chunk(
     plan: Plan,
     with_rforest: bool,
     numbers: Sequence[int],
-) -> list[Member]:
+) -> list[tuple[Member, np.ndarray]]:
     scratch = make_scratch(material.tests, space)
     with _blas().limit(limits=1, user_api="blas"):
         return [
@@ -147,7 +150,8 @@ def _grow_member(
     with_rforest: bool,
     scratch: Scratch,
     number: int,
-) -> Member:
+) -> tuple[Member, np.ndarray]:
+    """A tree, and its genie3 for each target."""
     values = material.table.values
     n_features = values.shape[1]
     rng = np.random.default_rng([plan.seed, number])
@@ -166,7 +170,7 @@ def _grow_member(
     genie3, symbolic = node_scores(tree, n_features)
     is_leaf = tree.feature < 0
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
-    return Member(tree, leaf, means[is_leaf], genie3, symbolic, rforest, per_target, out_of_bag)
+    return Member(tree, leaf, means[is_leaf], genie3, symbolic, rforest, out_of_bag), per_target
 
 
 def bootstrap_weights(labeled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -223,4 +227,4 @@ def forest_scores(forest: Forest) -> tuple[dict[str, np.ndarray], dict[str, np.n
     means, errors = {}, {}
     for name, scores in per_tree.items():
         means[name], errors[name] = mean_and_error(scores)
-    return means, errors, np.mean([member.per_target for member in members], axis=0)
+    return means, errors, forest.per_target
