@@ -73,6 +73,22 @@ def test_l1_tells_apart_what_float32_cannot():
     assert nearest_l1(table, 3, rows=np.array([0])).rows.tolist() == [[3, 2, 1]]
 
 
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("k", [5, 20, 59])
+def test_squared_with_a_first_guess(n, k):
+    # The rows that the first guess looks at are far away, then near: too high a guess, and too low a one.
+    rng = np.random.default_rng(n + k)
+    for sign in (1.0, -1.0):
+        values = rng.random((n, 3))
+        values[::8] += sign * 10.0
+        table = Table(values, np.zeros(3, np.int64), tuple("abc"), (None,) * 3)
+        query = table.take(np.array([1, 8]))
+        found = nearest_squared(table, k, np.ones(3), query=query)
+        each = (all_distances(query, table, table) ** 2).sum(axis=2)
+        for a in range(2):
+            assert list(found.rows[a]) == order(each[a], k, 3.0)
+
+
 def test_everything_equal():
     table = Table(np.ones((40, 3)), np.zeros(3, np.int64), tuple("abc"), (None,) * 3)
     for found in (nearest_l1(table, 2), nearest_squared(table, 2, np.ones(3))):

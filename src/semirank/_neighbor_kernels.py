@@ -133,8 +133,19 @@ def _sift(keys, rows, at, size):
 
 @inner
 def _sort_pairs(keys, rows):
-    """Sort by (key, row) in place."""
+    """Sort by (key, row) in place: short lists by insertion, long ones by a heap."""
     size = len(keys)
+    if size <= 48:
+        for at in range(1, size):
+            key = keys[at]
+            row = rows[at]
+            while at > 0 and (keys[at - 1] > key or (keys[at - 1] == key and rows[at - 1] > row)):
+                keys[at] = keys[at - 1]
+                rows[at] = rows[at - 1]
+                at -= 1
+            keys[at] = key
+            rows[at] = row
+        return
     for at in range(size // 2 - 1, -1, -1):
         _sift(keys, rows, at, size)
     for last in range(size - 1, 0, -1):
@@ -144,48 +155,81 @@ def _sort_pairs(keys, rows):
 
 
 @inner
-def _scan(line, first, own, best, relative, absolute, keys, rows, size):
-    """Add the candidates among pool rows first, first + 1, ... with approximate distances `line`.
-
-    best : max-heap of the k smallest approximate distances so far (inf while fewer), as floats.
-    A true distance differs from its approximation by at most relative * distance + absolute.
-    Returns the new number of candidates.
-    """
-    edge = best[0] * (1.0 + 2.5 * relative) + 2.5 * absolute
-    for j in range(len(line)):
-        if line[j] <= edge and first + j != own:
-            keys[size] = line[j]
-            rows[size] = first + j
-            size += 1
-            if line[j] < best[0]:
-                at = 0
-                while True:  # sink the new value from the root
-                    child = 2 * at + 1
-                    if child >= len(best):
-                        break
-                    if child + 1 < len(best) and best[child + 1] > best[child]:
-                        child += 1
-                    if best[child] <= line[j]:
-                        break
-                    best[at] = best[child]
-                    at = child
-                best[at] = line[j]
-                edge = best[0] * (1.0 + 2.5 * relative) + 2.5 * absolute
-    return size
+def _kth(values, size, k, scratch):
+    """The k-th smallest of the first `size` values, by quickselect on a copy."""
+    for c in range(size):
+        scratch[c] = values[c]
+    low, high = 0, size - 1
+    while low < high:
+        a, b, c = scratch[low], scratch[(low + high) // 2], scratch[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while scratch[i] < pivot:
+                i += 1
+            while scratch[j] > pivot:
+                j -= 1
+            if i <= j:
+                scratch[i], scratch[j] = scratch[j], scratch[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            break
+    return scratch[k - 1]
 
 
 @inner
-def _settle(keys, rows, size, best, relative, absolute, a, pool, n_plain, n_values, weights, squared, out):
-    """Put the nearest of the candidates, nearest first, into `out`."""
-    k = len(out)
-    blur = 2.5 * (best[0] * relative + absolute)
-    edge = best[0] + blur
+def _edge(limit, relative, absolute):
+    """Approximate distances above this cannot belong to the k nearest, whose k-th one is `limit`.
+
+    A true distance differs from its approximation by at most relative * distance + absolute.
+    """
+    return limit * (1.0 + 2.5 * relative) + 2.5 * absolute
+
+
+@inner
+def _keep(keys, rows, size, edge):
+    """Drop the candidates beyond the edge; returns how many stay."""
     n = 0
     for c in range(size):
         if keys[c] <= edge:
             keys[n] = keys[c]
             rows[n] = rows[c]
             n += 1
+    return n
+
+
+@inner
+def _scan(line, first, own, k, relative, absolute, edge, room, keys, rows, size, scratch):
+    """Add the candidates among pool rows first, first + 1, ... with approximate distances `line`.
+
+    Candidates are gathered up to `edge`; when there are more than `room`, the edge moves down to the k-th of
+    them. Returns the new edge, room and number of candidates.
+    """
+    for j in range(len(line)):
+        if line[j] <= edge and first + j != own:
+            keys[size] = line[j]
+            rows[size] = first + j
+            size += 1
+            if size > room:
+                edge = _edge(_kth(keys, size, k, scratch), relative, absolute)
+                size = _keep(keys, rows, size, edge)
+                room = 2 * max(size, k)
+    return edge, room, size
+
+
+@inner
+def _settle(keys, rows, size, scratch, relative, absolute, a, pool, n_plain, n_values, weights, squared, out):
+    """Put the nearest of the candidates, nearest first, into `out`."""
+    k = len(out)
+    limit = _kth(keys, size, k, scratch)
+    edge = _edge(limit, relative, absolute)
+    blur = edge - limit
+    n = _keep(keys, rows, size, edge)
     _sort_pairs(keys[:n], rows[:n])
     # Runs of candidates closer than the blur are put in order by (rounded true distance, row).
     start = 0
@@ -215,13 +259,26 @@ def squared_block(approx, absolute, own, k, query, pool, n_plain, n_values, weig
         return found
     keys = np.empty(n_pool, np.float64)
     rows = np.empty(n_pool, np.int64)
-    best = np.empty(k, np.float64)
+    scratch = np.empty(n_pool, np.float64)
+    # Every eighth distance tells roughly where the k-th is, which pays where k is a fair share of the pool;
+    # a guess too low only costs a second scan.
+    n_sample = n_pool // 8 if n_pool <= 64 * k else 0
+    expected = k * n_sample / n_pool
+    guess = int(expected + 2.0 * np.sqrt(expected)) + 2
     for a in range(n_query):
-        best[:] = np.inf
         error = absolute[a] + CELL
-        size = _scan(approx[a], 0, own[a], best, 0.0, error, keys, rows, 0)
+        size = 0
+        if guess <= n_sample:
+            for c in range(n_sample):
+                keys[c] = approx[a, 8 * c]
+            edge = _kth(keys, n_sample, guess, scratch)
+            _, _, size = _scan(
+                approx[a], 0, own[a], k, 0.0, error, edge + 2.5 * error, 4 * k, keys, rows, 0, scratch
+            )
+        if size < k:
+            _, _, size = _scan(approx[a], 0, own[a], k, 0.0, error, np.inf, 2 * k, keys, rows, 0, scratch)
         _settle(
-            keys, rows, size, best, 0.0, error, query[a], pool, n_plain, n_values, weights, True, found[a]
+            keys, rows, size, scratch, 0.0, error, query[a], pool, n_plain, n_values, weights, True, found[a]
         )
     return found
 
@@ -307,8 +364,10 @@ def l1_block(
         return found, np.empty((n_query, 0), np.float64)
     keys = np.empty((n_query, n_pool), np.float64)
     rows = np.empty((n_query, n_pool), np.int64)
+    scratch = np.empty(n_pool, np.float64)
     size = np.zeros(n_query, np.int64)
-    best = np.full((n_query, k), np.inf)
+    room = np.full(n_query, 2 * k)
+    edge = np.full(n_query, np.inf)
     line = np.empty(width, np.float32)
     for t in range(n_tiles):
         filled = min(width, n_pool - t * width)
@@ -317,16 +376,16 @@ def l1_block(
                 line[j] = offset[a] + offset_tiles[t, j]
             _add_numbers(numbers[a], number_tiles[t], line)
             _add_bits(words[a], word_tiles[t], planes, masked, unlike, line)
-            size[a] = _scan(
-                line[:filled], t * width, own[a], best[a], relative, absolute[a], keys[a], rows[a], size[a]
-            )
+            edge[a], room[a], size[a] = _scan(
+                line[:filled], t * width, own[a], k, relative, absolute[a],
+                edge[a], room[a], keys[a], rows[a], size[a], scratch,
+            )  # fmt: skip
     for a in range(n_query):
         # From sums to means, in which `pair_distance` and the rounding of ties are expressed.
         for c in range(size[a]):
             keys[a, c] /= n_features
-        best[a, 0] /= n_features
         _settle(
-            keys[a], rows[a], size[a], best[a], relative, absolute[a] / n_features,
+            keys[a], rows[a], size[a], scratch, relative, absolute[a] / n_features,
             query[a], pool, n_plain, n_values, ones, False, found[a],
         )  # fmt: skip
     distances = np.empty((n_query, k), np.float64)

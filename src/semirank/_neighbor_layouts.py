@@ -161,26 +161,26 @@ def squared_space(
     # |a - b| does not change with the origin, and numbers around 0 lose less in a float32 product.
     centre = np.zeros(len(order))
     centre[:n_plain] = pool[:, :n_plain].mean(axis=0) if len(pool) else 0.0
-    pool_alone, left, right, feature = _factors(pool, centre, n_values, n_plain)
+    pool_alone, right, feature = _factors(pool, centre, n_values, n_plain, right=True)
     if query is None:
-        query, query_alone, own = pool, pool_alone, np.arange(len(pool))
+        query, own = pool, np.arange(len(pool))
     else:
         query = query.take(order, axis=1)
-        query_alone, left, _, _ = _factors(query, centre, n_values, n_plain)
         own = np.full(len(query), -1) if own is None else own
+    query_alone, left, _ = _factors(query, centre, n_values, n_plain, right=False)
     return SquaredSpace(
         query, pool, own, order, n_values, n_plain, query_alone, pool_alone, left, right, feature
     )
 
 
 def _factors(
-    scaled: np.ndarray, centre: np.ndarray, n_values: np.ndarray, n_plain: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(alone, left, right, feature): d_i^2(a, b) = alone(a) + alone(b) + left(a) . right(b)."""
-    plain = scaled[:, :n_plain] - centre[:n_plain]
+    scaled: np.ndarray, centre: np.ndarray, n_values: np.ndarray, n_plain: int, *, right: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(alone, columns, feature): d_i^2(a, b) = alone(a) + alone(b) + left columns(a) . right columns(b)."""
     alone = np.empty(scaled.shape, np.float32)
-    alone[:, :n_plain] = plain**2
-    left, right = [plain], [-2.0 * plain]
+    plain = (scaled[:, :n_plain] - centre[:n_plain]).astype(np.float32)
+    np.square(plain, out=alone[:, :n_plain])
+    parts = [-2.0 * plain if right else plain]
     feature = [np.arange(n_plain)]
     for i in range(n_plain, scaled.shape[1]):
         gone = np.isnan(scaled[:, i]).astype(np.float64)
@@ -190,20 +190,14 @@ def _factors(
             far = np.maximum(x, 1.0 - x) ** 2 if n_values[i] == 0 else unlike
             extra = (1.0 - gone) * far - x**2
             alone[:, i] = x**2
-            left.append(np.column_stack([x, extra + unlike * gone, gone]))
-            right.append(np.column_stack([-2.0 * x, gone, extra]))
+            columns = [-2.0 * x, gone, extra] if right else [x, extra + unlike * gone, gone]
         else:
             hot = (x[:, None] == np.arange(n_values[i])) * (1.0 - gone[:, None])
             alone[:, i] = 0.5 * unlike
-            left.append(np.column_stack([hot, 1.0 - gone]))
-            right.append(np.column_stack([-hot, (1.0 - unlike) * (1.0 - gone)]))
-        feature.append(np.full(left[-1].shape[1], i))
-    return (
-        alone,
-        np.hstack(left).astype(np.float32),
-        np.hstack(right).astype(np.float32),
-        np.concatenate(feature),
-    )
+            columns = [-hot, (1.0 - unlike) * (1.0 - gone)] if right else [hot, 1.0 - gone]
+        parts.append(np.column_stack(columns).astype(np.float32))
+        feature.append(np.full(parts[-1].shape[1], i))
+    return alone, np.hstack(parts) if len(parts) > 1 else parts[0], np.concatenate(feature)
 
 
 class SquaredSearch:
@@ -237,11 +231,13 @@ class SquaredSearch:
 
         k = max(0, min(k, len(self.pool) - bool(len(self.own) and self.own[0] >= 0)))
         query, u = self.query[block], self.u[block]
-        left = self.left[block] * self.scale
+        left = np.empty((len(u), self.right.shape[1]), np.float32)
+        np.multiply(self.left[block], self.scale, out=left[:, :-2])
         # Rounding of the product (Cauchy-Schwarz), of its float32 factors and of u and v, generously.
-        bound = _norms(left) * self.size[0] + np.abs(u) + self.size[1]
+        bound = _norms(left[:, :-2]) * self.size[0] + np.abs(u) + self.size[1]
         bound *= (2 * (left.shape[1] + query.shape[1]) + 32) * 2.0**-24
-        approx = np.column_stack([left, u, np.ones(len(u), np.float32)]) @ self.right.T
+        left[:, -2], left[:, -1] = u, 1.0
+        approx = left @ self.right.T
         shape = self.pool, self.n_plain, self.n_values, self.weights
         rows = squared_block(approx, bound, self.own[block], k, query, *shape)
         wanted = rows if distances else rows[:, :0]
