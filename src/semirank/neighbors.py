@@ -149,8 +149,9 @@ def nearest_l1(
     unit = 2.0**-24
     n_numbers = numbers.shape[1]
     relative = 2.0 * unit * (n_numbers // 8 + 16 + 2 * len(layout.planes))
-    largest = np.maximum(np.abs(numbers).max(axis=1, initial=1.0), np.abs(number_tiles).max(initial=1.0))
-    absolute = 4.0 * unit * n_numbers * largest.astype(np.float64) + CELL * len(order)
+    size = np.abs(numbers).sum(axis=1, dtype=np.float64)
+    largest = np.abs(number_tiles).sum(axis=1, dtype=np.float64).max(initial=0.0)
+    absolute = 2.0 * unit * (size + largest) + CELL * len(order)
     if n_numbers == 0 and not layout.masked.any():  # counts of differing codes are exact
         relative, absolute = 0.0, np.zeros(len(asked))
 
