@@ -56,7 +56,7 @@ class RankerBase(SelectorMixin, BaseEstimator):
         self.n_labeled_ = int(target.labeled.sum())
         self.missing_share_ = np.isnan(table.values).mean(axis=0)
         self._target_schema = target.take(np.arange(0))
-        vars(self).pop("classes_", None)  # of an earlier fit
+        self.__dict__.pop("classes_", None)  # of an earlier fit
         if target.classes is not None:
             self.classes_ = target.classes
         return table, target

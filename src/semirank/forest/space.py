@@ -83,7 +83,7 @@ def build_tests(table: Table) -> Tests:
     return Tests(
         codes=codes,
         codes_by_row=np.ascontiguousarray(codes.T),
-        has_missing=(codes < 0).any(axis=1).astype(np.uint8),
+        has_missing=np.asarray(codes.min(axis=1, initial=0) < 0, dtype=np.uint8),
         n_codes=n_codes,
         nominal=(table.n_values > 0).astype(np.uint8),
         levels=flat,

@@ -36,7 +36,7 @@ CHUNK = 128
 
 # Nodes with fewer rows than this add rows instead of calling the matrix product, and can stop at a perfect
 # test.
-BATCH = 24
+BATCH = 16
 
 # Up to this many rows sorting is cheaper than counting values.
 FEW_ROWS = 32
@@ -77,8 +77,8 @@ class Layout(NamedTuple):
     """Where the parts of a payload begin; `full` is the number of full columns in use."""
 
     full: int
-    count: int  # of the groups, behind their columns
-    square: int
+    known: int  # weights of the rows that know each group, behind the groups' columns
+    squares: int
     width: int
 
 
@@ -141,7 +141,7 @@ def fill_groups(
     for c in range(lay.width):
         totals[c] = 0.0
     means = mean[lay.full :]
-    counts, squares = totals[lay.count :], totals[lay.square :]
+    counts, squares = totals[lay.known :], totals[lay.squares :]
     for c in range(group.shape[1]):
         means[c] = 0.0
     for i in range(n):
@@ -157,7 +157,7 @@ def fill_groups(
     for i in range(n):
         v, r = node_weight[i], rows[i]
         row = payload[i, lay.full :]
-        row_count, row_square = payload[i, lay.count :], payload[i, lay.square :]
+        row_count, row_square = payload[i, lay.known :], payload[i, lay.squares :]
         for c in range(lay.width - lay.full):
             row[c] = 0.0
         any_known = False
@@ -188,9 +188,9 @@ def rest_terms(run, miss, share, rest, lay, totals, total):
     """
     constant, left, right = 0.0, 0.0, 0.0
     columns, miss_columns = run[lay.full :], miss[lay.full :]
-    counts, squares = totals[lay.count :], totals[lay.square :]
-    run_k, miss_k = run[lay.count :], miss[lay.count :]
-    run_q, miss_q = run[lay.square :], miss[lay.square :]
+    counts, squares = totals[lay.known :], totals[lay.squares :]
+    run_k, miss_k = run[lay.known :], miss[lay.known :]
+    run_q, miss_q = run[lay.squares :], miss[lay.squares :]
     for g in range(len(rest.start) - 1):
         k, q = counts[g], squares[g]
         if k == 0:
@@ -476,27 +476,27 @@ def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre,
     means, gram, vectors = work[0], work[1], work[2]
     direction = bucket[n_values]  # a row of work space behind the buckets in use
     mass = 0.0
-    for c in range(lay.count):
+    for c in range(lay.known):
         centre[c] = 0.0
     for a in range(n_values):
         v = slot[order[a] - low]
         mass += weight[v]
         for c in range(lay.full):
             means[a, c] = bucket[v, c] / weight[v]
-        row, counts, mean = bucket[v, lay.full :], bucket[v, lay.count :], means[a, lay.full :]
+        row, counts, mean = bucket[v, lay.full :], bucket[v, lay.known :], means[a, lay.full :]
         for g in range(len(start) - 1):
             for c in range(start[g], start[g + 1]):
                 mean[c] = row[c] / counts[g] if counts[g] > 0 else 0.0
-        for c in range(lay.count):
+        for c in range(lay.known):
             centre[c] += weight[v] * means[a, c]
     for a in range(n_values):
         direction[a] = np.sqrt(weight[slot[order[a] - low]])
-        for c in range(lay.count):
+        for c in range(lay.known):
             means[a, c] = direction[a] * (means[a, c] - centre[c] / mass)
     for a in range(n_values):
         for b in range(a + 1):
             s = 0.0
-            for c in range(lay.count):
+            for c in range(lay.known):
                 s += means[a, c] * means[b, c]
             gram[a, b] = s
             gram[b, a] = s
@@ -507,8 +507,8 @@ def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre,
     for a in range(n_values):
         for b in range(n_values):
             vectors[a, b] /= direction[a]
-    # One axis, as a rule. Where several are equally long, the mean of the lowest code points the way; its side
-    # is the negative one.
+    # One axis, as a rule. Where several are equally long, the mean of the lowest code points the way; its
+    # side is the negative one.
     largest = 0.0
     for a in range(n_values):
         direction[a] = axis_product(gram, vectors, first, a, a, n_values)
@@ -664,18 +664,22 @@ def mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
     return n_left
 
 
+@hot_inner
+def sum_marked(payload, mark, n, width, out):
+    """The payload sum of the marked rows."""
+    for c in range(width):
+        out[c] = 0.0
+    for i in range(n):
+        if mark[i] > 0:
+            for c in range(width):
+                out[c] += payload[i, c]
+
+
 @fast_inner
 def value_marked(payload, mark, code, n, n_left, n_miss, rest, lay, sums, total, tie, min_leaf):
     """One 0/1 test, by adding its rows: (h, missing left)."""
     run = sums[LEFT]
-    for c in range(lay.width):
-        run[c] = 0.0
-    for i in range(n):
-        if mark[i] > 0:
-            for c in range(lay.width):
-                run[c] += payload[i, c]
-    if n_miss == 0 and lay.width == lay.full:
-        return plain_value(run, n_left, lay.full, total, min_leaf), np.uint8(0)
+    sum_marked(payload, mark, n, lay.width, run)
     if n_miss > 0:
         sum_missing(payload, code, n, lay.width, sums[MISS])
     return consider(run, sums[MISS], n_left, n_miss, 0.0, tie, rest, lay, sums[TOTALS], total, min_leaf)
@@ -896,6 +900,12 @@ def try_candidates(
             continue
         mark = scratch.indicator[n_pending * n : (n_pending + 1) * n]
         n_left = mark_left(tests, feature, n, low, high, random_test, seed, mark, j - 1, scratch)
+        if not batch and n_miss == 0 and lay.width == lay.full:
+            run = scratch.sums[LEFT]
+            sum_marked(payload, mark, n, lay.full, run)
+            scratch.cand_h[j - 1] = plain_value(run, n_left, lay.full, total, min_leaf)
+            stop = scratch.cand_h[j - 1] >= enough
+            continue
         if not batch:
             scratch.cand_h[j - 1], scratch.cand_flag[MISSING_LEFT, j - 1] = value_marked(
                 payload, mark, code, n, n_left, n_miss, rest, lay, scratch.sums, total, tie, min_leaf
