@@ -105,7 +105,7 @@ class TestByHand:
         params = {"importance": importance, "task": task, "hierarchy": tree}
         ranker = small(supervision="judge", n_estimators=30, **params).fit(X, y)
         path = {row["supervision"]: row["score"] for row in ranker.supervision_path_}
-        assert tuple(path) == JUDGE_LEVELS == (0.0, 0.25, 0.5, 0.75, 1.0)
+        assert tuple(path) == JUDGE_LEVELS == (0.25, 0.5, 0.75, 1.0)
         table = encode_features(X)
         for w in (0.25, 1.0):
 
@@ -161,16 +161,16 @@ class TestChoice:
 
     def test_judge_leaves_full_supervision_for_a_clear_gain_only(self, scripted):
         # 2 % of the score at w = 1, in the better direction
-        assert scripted("judge", "classification", 0.1, 0.50, 0.509, 0.3, 0.50) == 1.0
-        assert scripted("judge", "classification", 0.1, 0.50, 0.511, 0.3, 0.50) == 0.5
-        assert scripted("judge", "regression", 0.99, 0.50, 0.491, 0.9, 0.50) == 1.0
-        assert scripted("judge", "regression", 0.99, 0.50, 0.489, 0.9, 0.50) == 0.5
-        assert scripted("judge", "regression", 0.99, 0.9, 0.9, 0.9, 0.50) == 1.0
+        assert scripted("judge", "classification", 0.50, 0.509, 0.3, 0.50) == 1.0
+        assert scripted("judge", "classification", 0.50, 0.511, 0.3, 0.50) == 0.5
+        assert scripted("judge", "regression", 0.50, 0.491, 0.9, 0.50) == 1.0
+        assert scripted("judge", "regression", 0.50, 0.489, 0.9, 0.50) == 0.5
+        assert scripted("judge", "regression", 0.9, 0.9, 0.9, 0.50) == 1.0
 
     def test_judge_breaks_ties_to_the_larger_level(self, scripted):
-        assert scripted("judge", "multi_label", 0.8, 0.8, 0.8, 0.7, 0.5) == 0.5
-        assert scripted("judge", "multi_target", 0.5, 0.3, 0.4, 0.3, 0.8) == 0.75
-        assert scripted("judge", "classification", 0.0, 0.1, 0.0, 0.0, 0.0) == 0.25
+        assert scripted("judge", "multi_label", 0.8, 0.8, 0.7, 0.5) == 0.5
+        assert scripted("judge", "multi_target", 0.3, 0.4, 0.3, 0.8) == 0.75
+        assert scripted("judge", "classification", 0.1, 0.0, 0.0, 0.0) == 0.25
 
 
 class TestFewLabels:
@@ -198,7 +198,7 @@ class TestFewLabels:
         X, y, _ = mixed("regression")
         y = hidden(y, np.flatnonzero(~np.isnan(y))[8:])
         ranker = small(supervision=rule, n_estimators=2).fit(X, y)
-        assert len(ranker.supervision_path_) == (5 if rule == "judge" else 11)
+        assert len(ranker.supervision_path_) == (4 if rule == "judge" else 11)
 
     def test_out_of_bag_needs_no_folds(self):
         X, y, _ = mixed("regression")
@@ -223,5 +223,5 @@ def test_progress_counts_levels():
     said = []
     small(supervision="judge", n_estimators=2).fit(X, y, progress=lambda *call: said.append(call))
     levels = [call for call in said if call[2] == "supervision levels"]
-    assert [call[:2] for call in levels] == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
+    assert [call[:2] for call in levels] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert said[-1] == (2, 2, "trees")

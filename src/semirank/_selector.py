@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .data.frames import encode_features, encode_like, frame_kind
 from .data.table import Table
 from .data.target import Target, encode_target
-
-if TYPE_CHECKING:
-    from .ranking import Ranking
+from .ranking import Ranking, rank_numbers
 
 
 class RankerBase(SelectorMixin, BaseEstimator):
@@ -80,7 +79,7 @@ class RankerBase(SelectorMixin, BaseEstimator):
         self.importances_std_error_ = standard_errors
         self.importances_per_target_ = per_target
         self.feature_importances_ = importances[main]
-        self.ranking_ = ranks(self.feature_importances_)
+        self.ranking_ = rank_numbers(self.feature_importances_)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "feature_importances_")
@@ -124,17 +123,12 @@ class RankerBase(SelectorMixin, BaseEstimator):
         return tags
 
 
-def ranks(scores: np.ndarray) -> np.ndarray:
-    """1 = best; equal scores share the smallest rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ranks(np.array([0.2, 0.5, 0.2, 0.1]))
-    array([2, 1, 2, 4])
-    """
-    ordered = np.sort(-scores)
-    return np.searchsorted(ordered, -scores, side="left") + 1
+def seed_of(random_state: Any) -> int:
+    """The whole number behind a `random_state`: given back as `random_state`, it repeats the run."""
+    if isinstance(random_state, Integral):
+        check_random_state(random_state)  # says what is wrong with a number out of range
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _check_share(wanted: Any) -> None:

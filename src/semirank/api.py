@@ -34,7 +34,8 @@ def rank(
     method : {"auto", "forest", "relief", "laplace"}, default="auto"
         "auto" is the forest.
     importance : str or sequence of str, optional
-        Forests only: the scores to compute, the main one first; by default genie3 and the other two with it.
+        Forests only: the main score, or several with the main one first; by default genie3. The others are
+        computed as well.
     task, hierarchy, random_state, n_jobs
         As in :class:`semirank.ForestRanker`.
     progress : callable, optional
@@ -62,9 +63,11 @@ def rank(
     if method in ("auto", "forest"):
         from .forest.ranker import IMPORTANCES, ForestRanker
 
-        if importance is None:
-            bootstrap = params.get("bootstrap", True)
-            importance = tuple(name for name in IMPORTANCES if bootstrap or name != "rforest")
+        # All scores that the forest can give, those that were named first.
+        named = (importance,) if isinstance(importance, str) else tuple(importance or ())
+        bootstrap = params.get("bootstrap", True)
+        others = [name for name in IMPORTANCES if name not in named and (bootstrap or name != "rforest")]
+        importance = (*named, *others)
         ranker: Any = _make(ForestRanker, params | {"importance": importance})
     else:
         if importance not in (None, method):

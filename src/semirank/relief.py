@@ -10,12 +10,11 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._relief import find_pairs, make_view, nearest_labeled, rows_to_visit, single_setting
 from ._relief_tuning import Grid, choose_setting, too_few_labels
-from ._selector import RankerBase
+from ._selector import RankerBase, seed_of
 from .data.table import Table
 from .data.target import Target
 from .neighbors import Progress
@@ -268,7 +267,7 @@ class ReliefRanker(RankerBase):
         self._check_parameters()
         table, target = self._encode(X, y)
         self._target_names = target.names
-        self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.seed_ = seed_of(self.random_state)
         self.timings_ = {"read": time.perf_counter() - began}
         began = time.perf_counter()
         w0, w1 = INFLUENCE if isinstance(self.influence, str) else self.influence

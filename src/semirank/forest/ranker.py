@@ -9,12 +9,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .._selector import RankerBase
+from .._selector import RankerBase, seed_of
 from ..data.target import Target, encode_target_like
 from ..measures import GREATER_IS_BETTER, task_score
 from ..ranking import Ranking
@@ -180,7 +180,7 @@ class ForestRanker(RankerBase):
         if not self.use_unlabeled:
             labeled = np.flatnonzero(target.labeled)
             table, target = table.take(labeled), target.take(labeled)
-        self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.seed_ = seed_of(self.random_state)
         plan = Plan(
             n_trees=self.n_estimators,
             growth=Growth(
