@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-full lint format bench clean clean-cache
+.PHONY: demo test test-full lint format docs bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -15,10 +15,10 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## rank scikit-learn's digits with 100 of 1797 labels kept
 	@$(BIN)/semirank demo
 
-test: $(STAMP) lint  ## lint, types, tests
+test: $(STAMP) lint docs  ## lint, types, documentation, tests
 	@$(BIN)/python -m pytest -n 2
 
-test-full: $(STAMP) lint  ## also the slow tests
+test-full: $(STAMP) lint docs  ## also the slow tests
 	@$(BIN)/python -m pytest -n 2 --runslow
 
 lint: $(STAMP)
@@ -30,6 +30,9 @@ format: $(STAMP)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+docs: $(STAMP)  ## the documentation as a site; a broken link or reference is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: $(STAMP)  ## speed and memory against the peers
 	@$(BIN)/python -m benchmarks
 
@@ -37,4 +40,4 @@ clean-cache:  ## forget compiled kernels; numba does not notice changes in files
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache
