@@ -194,6 +194,22 @@ def clus() -> list[list[str]]:
     return rows
 
 
+# CLUS clones its objects by reflection, which newer Java versions only allow when told to.
+OPEN = [
+    f"--add-opens=java.base/java.{package}=ALL-UNNAMED"
+    for package in (
+        "util",
+        "lang",
+        "util.concurrent",
+        "util.concurrent.atomic",
+        "util.regex",
+        "net",
+        "math",
+        "text",
+    )
+]
+
+
 def _jar() -> Path | None:
     for folder in sys.path:
         jar = Path(folder) / "clus" / "clus.jar"
@@ -244,7 +260,7 @@ PossibleWeights = 0.5
             (Path(folder) / "run.s").write_text(settings)
             began = time.perf_counter()
             subprocess.run(
-                ["java", "-jar", str(jar), "-ssl", "-forest", "run.s"],
+                ["java", *OPEN, "-jar", str(jar), "-ssl", "-forest", "run.s"],
                 cwd=folder,
                 check=True,
                 capture_output=True,
