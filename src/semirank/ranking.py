@@ -183,7 +183,7 @@ class Ranking:
     def select(
         self, n: int | None = None, *, share: float | None = None, threshold: float | None = None
     ) -> list[str]:
-        """Names of the features to keep, best first.
+        """Names of the features to keep, best first; with no argument those with a score above 0.
 
         Parameters
         ----------
@@ -193,8 +193,6 @@ class Ranking:
             Keep this share of the features, at least one.
         threshold : float, optional
             Keep the features with a score above this one.
-
-        With no argument the features with a score above 0 are kept.
         """
         if sum(value is not None for value in (n, share, threshold)) > 1:
             raise ValueError("give only one of n, share and threshold.")

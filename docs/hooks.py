@@ -1,0 +1,56 @@
+"""What the site does on top of mkdocs: formulas as MathML, tidy pages from docstrings."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import griffe
+from latex2mathml.converter import convert
+
+FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+ROLE = re.compile(r":(?:class|func|meth):")
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Replace the TeX that Markdown left (MathML needs no script), and drop roles of docstrings."""
+    return ROLE.sub("", FORMULA.sub(_formula, content))
+
+
+def _formula(found: re.Match[str]) -> str:
+    display = "block" if found[1] == "div" else "inline"
+    return convert(html.unescape(found[2]), display=display)
+
+
+class OwnDefaults(griffe.Extension):
+    """Parameters documented together ("task, hierarchy") show each its own type and default."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Once everything is loaded."""
+        for function in _functions(pkg):
+            if function.docstring is None:
+                continue
+            for section in function.docstring.parsed:
+                if section.kind is griffe.DocstringSectionKind.parameters:
+                    _own_defaults(section.value, function.parameters)
+
+
+def _own_defaults(documented: Any, parameters: griffe.Parameters) -> None:
+    before = None
+    for entry in documented:
+        if entry.name in parameters:
+            entry.value = parameters[entry.name].default
+            if entry.description and entry.description == before:
+                entry.annotation = parameters[entry.name].annotation
+        before = entry.description
+
+
+def _functions(place: Any) -> Any:
+    for member in place.members.values():
+        if member.is_alias:
+            continue
+        if member.is_function:
+            yield member
+        elif member.is_module or member.is_class:
+            yield from _functions(member)
