@@ -330,7 +330,7 @@ def test_the_lowest_code_goes_left_where_all_directions_are_equally_long(k, copi
 @every_task
 def test_orders_without_a_longest_direction_equal_their_twins(task):
     # With nominal features alone, values that occur equally often often have equally long directions.
-    for seed in range(60):
+    for seed in range(40):
         compare(seed, task, kinds=("nominal",), random_test=False, min_samples_leaf=1.0, max_depth=1000)
 
 
@@ -339,7 +339,7 @@ def test_orders_without_a_longest_direction_equal_their_twins(task):
 def test_wide_tables_equal_their_twins(task, kinds):
     # More clustering columns than rows, and enough candidates for matrix products.
     for seed in range(2):
-        compare(seed, task, m=(12, 40), d=(50, 80), kinds=kinds, n_candidates=80, max_depth=1000)
+        compare(seed, task, m=(12, 32), d=(50, 70), kinds=kinds, n_candidates=80, max_depth=1000)
 
 
 @pytest.mark.parametrize("task", ["multi_target", "multi_label", "hierarchical"])
@@ -431,7 +431,7 @@ def test_trees_on_nearly_dependent_rows_equal_their_twins(share):
         rng = np.random.default_rng(seed)
         table = make_table(list(nearly_dependent(rng, 12, 70, share).T), [0] * 70)
         target = make_target("regression", rng.normal(size=(12, 1)))
-        case = Case(table, target, 0.0, np.ones(12), naive.Growth(70), seed)
+        case = Case(table, target, 0.0, np.ones(12), naive.Growth(70, max_depth=2), seed)
         assert_same_tree(case, case.kernel_tree(), case.naive_tree())
 
 
@@ -485,7 +485,7 @@ def our_nodes(case: Case, tree: Tree) -> dict[frozenset[int], float]:
 @every_task
 def test_supervised_trees_equal_those_of_scikit_learn(task):
     used = 0
-    for seed in range(6):
+    for seed in range(4):
         case = complete_case(seed, task, 1.0)
         if not settled(case.naive_tree()):
             continue
@@ -514,14 +514,14 @@ def test_supervised_trees_equal_those_of_scikit_learn(task):
         alpha = case.target.weights / case.target.weights.sum()
         impurity = ((square / known - (total / known) ** 2) * prototype.unit) @ alpha[prototype.variable]
         np.testing.assert_allclose(impurity, [theirs[k][0] / norm for k in ours], atol=1e-9)
-    assert used >= 3
+    assert used >= 2
 
 
 @every_task
 @pytest.mark.parametrize("w", [0.3, 0.5])
 def test_semi_supervised_trees_equal_those_of_scikit_learn(task, w):
     used = 0
-    for seed in range(3):
+    for seed in range(2):
         case = complete_case(seed, task, w)
         if not settled(case.naive_tree()):
             continue
@@ -540,7 +540,7 @@ def test_semi_supervised_trees_equal_those_of_scikit_learn(task, w):
         assert set(ours) == set(theirs)
         gains = [theirs[k][1] * both.shape[1] for k in ours]
         np.testing.assert_allclose([ours[k] for k in ours], gains, atol=1e-9 * len(x))
-    assert used >= 2
+    assert used >= 1
 
 
 # ---------------------------------------------------------------- prediction and scores
