@@ -42,7 +42,7 @@ class TestCsv:
         ("name", "text"),
         [
             ("f.csv", CSV),
-            ("f.csv.gz", gzip.compress(CSV.encode())),
+            ("f.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
             ("f.csv", CSV.replace(",", ";")),
             ("f.csv", CSV.replace(",", "|")),
             ("f.txt", CSV.replace(",", "\t")),
