@@ -18,8 +18,8 @@ _COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 _FAST = {"nsz", "contract", "reassoc"}
 
-kernel = njit(cache=True, **_COMMON)
-fast_kernel = njit(cache=True, fastmath=_FAST, **_COMMON)
+kernel = njit(cache=True, no_cfunc_wrapper=True, **_COMMON)
+fast_kernel = njit(cache=True, no_cfunc_wrapper=True, fastmath=_FAST, **_COMMON)
 inner = njit(**_COMMON, **_INNER)
 fast_inner = njit(fastmath=_FAST, **_COMMON, **_INNER)
 # Small and called once per candidate: passing the work arrays would cost more than the work.

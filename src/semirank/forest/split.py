@@ -973,7 +973,7 @@ def best_split(
     enough = impurity - tie
     batch = n >= BATCH
     rough = False
-    j, useful = 0, 0
+    j, useful = np.int64(0), np.int64(0)
     while True:
         j, useful, n_pending, stop = try_candidates(
             tests,
