@@ -15,11 +15,12 @@ from typing import Any
 from numba import njit
 
 _COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_ENTRY: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 _FAST = {"nsz", "contract", "reassoc"}
 
-kernel = njit(cache=True, no_cfunc_wrapper=True, **_COMMON)
-fast_kernel = njit(cache=True, no_cfunc_wrapper=True, fastmath=_FAST, **_COMMON)
+kernel = njit(**_COMMON, **_ENTRY)
+fast_kernel = njit(fastmath=_FAST, **_COMMON, **_ENTRY)
 inner = njit(**_COMMON, **_INNER)
 fast_inner = njit(fastmath=_FAST, **_COMMON, **_INNER)
 # Small and called once per candidate: passing the work arrays would cost more than the work.

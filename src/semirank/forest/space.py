@@ -66,8 +66,7 @@ def build_tests(table: Table) -> Tests:
     n_codes = np.empty(d, dtype=np.int64)
     levels: list[np.ndarray] = []
     start = np.zeros(d + 1, dtype=np.int64)
-    for j in range(d):
-        column = table.values[:, j]
+    for j, column in enumerate(np.ascontiguousarray(table.values.T)):
         known = ~np.isnan(column)
         if table.n_values[j]:
             codes[j, known] = column[known]
@@ -104,17 +103,18 @@ def scale_numeric(column: np.ndarray) -> Scaled | None:
 
     The column is first brought into [0, 1], so that neither 1e300 nor a spread of 1 around 1e9 loses digits.
     """
-    known = ~np.isnan(column)
-    if not known.any():
+    known = column[~np.isnan(column)]
+    if len(known) == 0:
         return None
-    low, high = column[known].min(), column[known].max()
+    low, high = known.min(), known.max()
     if low == high:
         return None
     half = 0.5 if max(-low, high) > 1e300 else 1.0  # high - low must not overflow
     width = half * high - half * low
     inside = (half * column - half * low) / width
-    mean = inside[known].mean()
-    deviation = np.sqrt(np.mean((inside[known] - mean) ** 2))
+    known = inside[~np.isnan(inside)] if len(known) < len(column) else inside
+    mean = known.mean()
+    deviation = np.sqrt(np.mean((known - mean) ** 2))
     offset, scale = (half * low + mean * width) / half, deviation * width / half
     return Scaled(((inside - mean) / deviation)[:, None], np.array([offset]), np.array([scale]))
 
@@ -149,11 +149,8 @@ class Columns(NamedTuple):
 
 def feature_columns(table: Table) -> Columns:
     """The features, equally weighted (DESIGN 1.2)."""
-    pairs = []
-    for j in range(table.shape[1]):
-        nominal = table.n_values[j] > 0
-        pairs.append((table.values[:, j], nominal, 1.0))
-    return _columns(pairs, len(table))
+    columns = np.ascontiguousarray(table.values.T)
+    return _columns([(column, n > 0, 1.0) for column, n in zip(columns, table.n_values)], len(table))
 
 
 def target_columns(target: Target) -> Columns:
