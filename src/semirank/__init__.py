@@ -10,14 +10,19 @@ __version__ = "0.1.0"
 # Name -> the room it lives in. Nothing heavy is imported until a name is used (DESIGN 2.2).
 _HOME = {
     "Dataset": "data.files",
+    "Evaluation": "evaluation.result",
     "ForestRanker": "forest.ranker",
     "Hierarchy": "data.hierarchy",
     "LaplaceRanker": "laplace",
     "Ranking": "ranking",
     "ReliefRanker": "relief",
     "Table": "data.table",
+    "cluster_hypothesis": "evaluation.cluster_hypothesis",
+    "evaluate": "evaluation.diagnosis",
+    "knn_score": "evaluation.scoring",
     "load": "data.files",
     "rank": "api",
+    "semi_supervised_folds": "evaluation.splits",
 }
 
 __all__ = sorted(_HOME)
@@ -27,6 +32,11 @@ if TYPE_CHECKING:
     from .data.files import Dataset, load
     from .data.hierarchy import Hierarchy
     from .data.table import Table
+    from .evaluation.cluster_hypothesis import cluster_hypothesis
+    from .evaluation.diagnosis import evaluate
+    from .evaluation.result import Evaluation
+    from .evaluation.scoring import knn_score
+    from .evaluation.splits import semi_supervised_folds
     from .forest.ranker import ForestRanker
     from .laplace import LaplaceRanker
     from .ranking import Ranking

@@ -1,0 +1,165 @@
+"""Which rows train, which keep their label, which test: the paper's semi-supervised splits (DESIGN 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.table import Table
+from ..data.target import Target, encode_target
+
+PAPER_LABELS = (50, 100, 200, 350, 500)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One test part and its training part, at several numbers of labels.
+
+    Attributes
+    ----------
+    test : ndarray of int
+        Rows to test on, all of them labelled.
+    train : ndarray of int
+        All other rows.
+    labeled : dict of int to ndarray of int
+        For every number of labels L the rows of `train` that keep their label; a smaller L keeps a
+        part of what a larger one keeps.
+    """
+
+    test: np.ndarray
+    train: np.ndarray
+    labeled: dict[int, np.ndarray]
+
+    def parts(self, table: Table, target: Target, n_labeled: int) -> tuple[Table, Target, Table, Target]:
+        """Training rows with `n_labeled` labels, the others hidden, and the test rows with all labels."""
+        hidden = np.setdiff1d(self.train, self.labeled[n_labeled])
+        train_target = target.hide(hidden).take(self.train)
+        return table.take(self.train), train_target, table.take(self.test), target.take(self.test)
+
+
+def semi_supervised_folds(
+    y: Any,
+    n_folds: int = 10,
+    n_labeled: Sequence[int] = PAPER_LABELS,
+    *,
+    test: Any = None,
+    unlabeled: object = None,
+    random_state: Any = None,
+    notes: list[str] | None = None,
+) -> list[Fold]:
+    """Semi-supervised cross-validation: test parts keep their labels, training parts about L of them.
+
+    The labelled rows are dealt into folds at random. For L labels, fold i (from 0) keeps
+    floor(L / (n_folds - 1)) of its labels, and one more if i is below the remainder of that division; a
+    training set is the union of all folds but one and so holds L labels, or L - 1. Rows of y without a
+    label train in every fold and test in none.
+
+    Parameters
+    ----------
+    y : target in any form that the rankers take, or Target
+    n_folds : int, default=10
+    n_labeled : sequence of int, default=(50, 100, 200, 350, 500)
+        Numbers of labels L. An L that a fold cannot hold is left out, and said in `notes`.
+    test : array of bool or of row numbers, optional
+        A predefined test part: one fold is returned, its training part keeps exactly L labels.
+    unlabeled : scalar, optional
+        A further value of y that means unknown.
+    random_state : int, numpy Generator or None
+    notes : list of str, optional
+        Collects sentences for the user.
+
+    Returns
+    -------
+    list of Fold
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semirank import semi_supervised_folds
+    >>> y = np.repeat(["a", "b"], 60)
+    >>> folds = semi_supervised_folds(y, n_folds=5, n_labeled=(20, 40, 500), random_state=0)
+    >>> [(len(f.test), len(f.train), {n: len(rows) for n, rows in f.labeled.items()}) for f in folds[:2]]
+    [(24, 96, {20: 20, 40: 40}), (24, 96, {20: 20, 40: 40})]
+    """
+    known = (y if isinstance(y, Target) else encode_target(y, unlabeled=unlabeled)).labeled
+    wanted = _counts(n_labeled)
+    rng = np.random.default_rng(random_state)
+    rows = np.arange(len(known))
+    if test is not None:
+        is_test = _test_part(test, known)
+        order = rng.permutation(rows[known & ~is_test])
+        held = {n: np.sort(order[:n]) for n in wanted if n <= len(order)}
+        _say_left_out(wanted, held, notes)
+        return [Fold(rows[is_test & known], rows[~is_test], held)]
+    if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        raise ValueError(f"n_folds must be a whole number of at least 2, got {n_folds!r}.")
+    if known.sum() < n_folds:
+        raise ValueError(
+            f"{known.sum()} labelled rows are too few for {n_folds} folds; label more rows or lower n_folds."
+        )
+    tests = np.array_split(rng.permutation(rows[known]), n_folds)
+    kept = {n: [t[: _share(n, i, n_folds)] for i, t in enumerate(tests)] for n in wanted}
+    fits = [n for n in wanted if all(_share(n, i, n_folds) <= len(t) for i, t in enumerate(tests))]
+    _say_left_out(wanted, fits, notes)
+    return [
+        Fold(
+            np.sort(part),
+            np.setdiff1d(rows, part),
+            {n: np.sort(np.concatenate([*kept[n][:i], *kept[n][i + 1 :]])) for n in fits},
+        )
+        for i, part in enumerate(tests)
+    ]
+
+
+def fold_mean(scores: np.ndarray, folds: Sequence[Fold]) -> np.ndarray:
+    """Mean over folds (the first axis of `scores`), weighted by the sizes of their test parts.
+
+    Examples
+    --------
+    >>> folds = [Fold(np.arange(n), np.arange(3), {}) for n in (10, 30)]
+    >>> fold_mean([0.2, 0.6], folds)
+    np.float64(0.5)
+    """
+    return np.average(np.asarray(scores, dtype=float), axis=0, weights=[len(fold.test) for fold in folds])
+
+
+def _share(n: int, fold: int, n_folds: int) -> int:
+    """Labels that one fold keeps: floor(L / (x - 1)) + r_i."""
+    whole, rest = divmod(n, n_folds - 1)
+    return whole + (fold < rest)
+
+
+def _counts(n_labeled: Sequence[int]) -> list[int]:
+    counts = np.atleast_1d(np.asarray(n_labeled))
+    if counts.ndim != 1 or counts.size == 0 or counts.dtype.kind not in "iu" or counts.min() < 1:
+        raise ValueError(f"n_labeled must be whole numbers of at least 1, got {n_labeled!r}.")
+    return sorted(set(counts.tolist()))
+
+
+def _test_part(test: Any, known: np.ndarray) -> np.ndarray:
+    chosen = np.asarray(test)
+    if chosen.dtype == bool and chosen.shape == known.shape:
+        is_test = chosen
+    elif chosen.dtype.kind in "iu" and chosen.ndim == 1:
+        if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(known)):
+            raise ValueError(f"test names rows outside 0 ... {len(known) - 1}.")
+        is_test = np.isin(np.arange(len(known)), chosen)
+    else:
+        raise ValueError(f"test must be row numbers or one bool for each of the {len(known)} rows.")
+    if not (is_test & known).any():
+        raise ValueError("No row of the test part is labelled, so nothing can be tested.")
+    return is_test
+
+
+def _say_left_out(wanted: list[int], fits: Container[int], notes: list[str] | None) -> None:
+    absent = [n for n in wanted if n not in fits]
+    if len(absent) == len(wanted):
+        raise ValueError(
+            f"No number of labels in {wanted} fits into the training parts; ask for fewer in n_labeled."
+        )
+    if absent and notes is not None:
+        numbers = ", ".join(map(str, absent))
+        notes.append(f"the training parts cannot hold {numbers} labels, so that number is left out")
