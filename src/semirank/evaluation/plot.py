@@ -48,6 +48,7 @@ def _scores(ax: Any, found: Evaluation) -> None:
     ax.set_yticks(rows, names)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"{found.measure} ({'larger' if found.greater_is_better else 'smaller'} is better)")
+    ax.locator_params(axis="x", nbins=5)
     ax.set_title("Which ranker?", loc="left")
     ax.legend(frameon=False, fontsize="small")
 
@@ -68,6 +69,7 @@ def _effects(ax: Any, found: Evaluation) -> None:
         colour = colours[ranker.effect.verdict]
         ax.errorbar(value, row, xerr=[[value - low], [high - value]], fmt="o", color=colour, capsize=3)
     ax.axvline(0.0, color="black", linewidth=0.8)
+    ax.locator_params(axis="x", nbins=5)
     ax.set_xlabel("hurt  $\\leftarrow$  difference, 95 % interval  $\\rightarrow$  helped")
 
 
