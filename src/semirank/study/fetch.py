@@ -1,0 +1,249 @@
+"""Data sets from elsewhere, put into a folder whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from .manifest import FILE, SIZES, Listed, file_sha256, open_listed, read_folder, sizes
+from .registry import Entry, data_folder, entries, find
+
+Progress = Callable[[int, int, str], None]
+OPENML = "https://api.openml.org/api/v1/json/data/"
+TIMEOUT = 30  # seconds without a byte
+CHUNK = 1 << 16
+
+
+def fetch(
+    name: str, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None
+) -> Path:
+    """Put a data set of the registry into a folder, where :func:`open_dataset` finds it.
+
+    Files are checked against their checksums and the data set against the sizes printed in the paper before
+    anything appears in the folder. A data set that is already there, and whole, is left alone.
+
+    Parameters
+    ----------
+    name : str
+    folder : path, optional
+        Default: the folder that the variable SEMIRANK_DATA names, else the user's cache.
+    progress : callable, optional
+        Called as (bytes so far, bytes in all, file).
+
+    Returns
+    -------
+    Path
+        The folder with the files of this data set.
+
+    Raises
+    ------
+    ConnectionError
+        If a server cannot be reached, does not have the file, or breaks off.
+    ValueError
+        If a file or the data set is not what it should be, or the data set can only be got by hand.
+    """
+    entry = find(name)
+    place = data_folder(folder)
+    if (there := _whole(entry, place)) is not None:
+        return there
+    if entry.source.kind in ("folder", "unknown"):
+        hand = "get it by hand from " if entry.source.kind == "folder" else ""
+        raise ValueError(f"{entry.name} cannot be fetched; {hand}{entry.source.where}.")
+    return _put(entry, place, progress)
+
+
+def fetch_bundled(place: Path) -> None:
+    """Put what comes with scikit-learn into a folder, unless it is there."""
+    for entry in entries():
+        if entry.source.kind == "bundled" and not (place / _folder_name(entry) / FILE).is_file():
+            _put(entry, place, None)
+
+
+def _whole(entry: Entry, place: Path) -> Path | None:
+    """The folder of a data set that is there and as its manifest says."""
+    try:
+        listed = read_folder(place)[entry.name]
+        open_listed(listed)
+    except (KeyError, ValueError):
+        return None
+    return listed.folder
+
+
+def _put(entry: Entry, place: Path, progress: Progress | None) -> Path:
+    home = place / _folder_name(entry)
+    home.mkdir(parents=True, exist_ok=True)
+    try:
+        # Beside the data, so that moving a finished file is one step that nobody sees half done.
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home) as stage:
+            files = _files(entry, Path(stage), progress)
+            described = _described(entry, files)
+            manifest = Path(stage) / FILE
+            manifest.write_text(json.dumps([described], indent=1) + "\n", encoding="utf-8")
+            for path in [*files, manifest]:  # the manifest last: with it the data set exists
+                os.replace(path, home / path.name)
+    finally:
+        with contextlib.suppress(OSError):  # not empty, unless nothing came
+            home.rmdir()
+    return home
+
+
+def _folder_name(entry: Entry) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", entry.name.lower()).strip("-")
+
+
+def _files(entry: Entry, stage: Path, progress: Progress | None) -> list[Path]:
+    """The data file, or the train and the test part, in a folder."""
+    source = entry.source
+    if source.kind == "bundled":
+        return [_digits(stage)]
+    if source.kind == "openml":
+        url, md5 = _on_openml(source.openml)
+        return [_download(url, f"md5:{md5}", stage / f"{_folder_name(entry)}.arff", progress)]
+    return [
+        _download(file.url, f"sha256:{file.sha256}", stage / Path(urlsplit(file.url).path).name, progress)
+        for file in source.files
+    ]
+
+
+def _digits(stage: Path) -> Path:
+    """scikit-learn's digits as a file."""
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    lines = ["@relation digits", *(f"@attribute {name} numeric" for name in digits.feature_names)]
+    lines += ["@attribute class {0,1,2,3,4,5,6,7,8,9}", "@data"]
+    rows = zip(digits.data.astype(int).tolist(), digits.target.tolist())
+    lines += [",".join(map(str, [*pixels, digit])) for pixels, digit in rows]
+    path = stage / "digits.arff"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _on_openml(number: int | None) -> tuple[str, str]:
+    """Address and checksum of a data set on OpenML."""
+    import requests
+
+    url = f"{OPENML}{number}"
+    with _clear_errors(url):
+        answer = requests.get(url, timeout=TIMEOUT)
+        answer.raise_for_status()
+    try:
+        described = answer.json()["data_set_description"]
+        return described["url"], described["md5_checksum"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{url} does not answer with the description of a data set.") from None
+
+
+def _download(url: str, checksum: str, path: Path, progress: Progress | None) -> Path:
+    """A file from an address, once its checksum has been found right."""
+    pooch = _pooch()
+    bar: Any = False if progress is None else _Bar(progress, path.name)
+    downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=TIMEOUT)
+    with _clear_errors(url):
+        pooch.retrieve(url, checksum, fname=path.name, path=path.parent, downloader=downloader)
+    return path
+
+
+def _pooch() -> Any:
+    try:
+        import pooch
+    except ImportError:
+        raise ImportError("Fetching data needs pooch; install it with 'pip install pooch'.") from None
+    pooch.get_logger().setLevel("WARNING")
+    return pooch
+
+
+@contextlib.contextmanager
+def _clear_errors(url: str) -> Iterator[None]:
+    """What can go wrong on the way, in a sentence each."""
+    import requests
+
+    try:
+        yield
+    except requests.HTTPError as error:
+        said = str(error).partition(" for url")[0]
+        raise ConnectionError(f"{url} cannot be had: the server says {said}.") from None
+    except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
+        raise ConnectionError(f"The download of {url} broke off; nothing was kept, try again.") from None
+    except requests.Timeout:
+        raise ConnectionError(f"{urlsplit(url).netloc} does not answer; try again later.") from None
+    except requests.ConnectionError:
+        raise ConnectionError(f"{urlsplit(url).netloc} cannot be reached; is the network there?") from None
+    except ValueError as error:
+        if "hash" not in str(error):
+            raise
+        raise ValueError(
+            f"What came from {url} is not the expected file, its checksum differs; nothing was kept."
+        ) from None
+
+
+@dataclass
+class _Bar:
+    """What pooch calls while it downloads."""
+
+    report: Progress
+    what: str
+    total: int = 0
+    done: int = 0
+
+    def update(self, n: int) -> None:
+        self.done = min(self.done + n, self.total)
+        self.report(self.done, self.total, self.what)
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+def _described(entry: Entry, files: list[Path]) -> dict[str, Any]:
+    """The manifest of files that have come, which must be the data set of the paper."""
+    source = entry.source
+    listed = Listed(
+        name=entry.name,
+        task=entry.task,
+        folder=files[0].parent,
+        files=tuple(path.name for path in files),
+        targets=source.targets,
+        drop=source.drop,
+        sizes={},
+        parts=(),
+        sha256={},
+        stand_in_for=entry.stand_in_for,
+        where=source.where,
+    )
+    counted = sizes(open_listed(listed).dataset)
+    for key, number in _printed(entry).items():
+        if counted[key] != number:
+            raise ValueError(
+                f"{entry.name} as it was fetched has {counted[key]} {SIZES[key]}, "
+                f"but the paper says {number}; nothing was kept."
+            )
+    return {
+        "name": entry.name,
+        "task": entry.task,
+        "files": list(listed.files),
+        "target_attributes": list(source.targets),
+        "drop": list(source.drop),
+        **counted,
+        "sha256": {path.name: file_sha256(path) for path in files},
+        "stand_in_for": entry.stand_in_for,
+        "source": source.where,
+    }
+
+
+def _printed(entry: Entry) -> dict[str, float]:
+    """The sizes of the paper under the names of a manifest."""
+    labels = "labels_in_hierarchy" if entry.task == "hierarchical" else "labels"
+    names = {"examples": "examples", "features": "features", "classes": "classes_declared"}
+    names |= {"labels": labels, "targets": "targets"}
+    return {names[key]: number for key, number in entry.printed.items() if key in names}

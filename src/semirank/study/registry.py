@@ -1,0 +1,280 @@
+"""The data sets of the study by name: what the paper says of them, where they are, and their rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from ..data.files import Dataset
+from ..data.hierarchy import suggestion
+from .manifest import Listed, open_listed, read_folder
+
+# The paper's headings and the tasks below them.
+GROUPS = {
+    "classification": "classification",
+    "MLC": "multi_label",
+    "HMLC": "hierarchical",
+    "STR": "regression",
+    "MTR": "multi_target",
+}
+VARIABLE = "SEMIRANK_DATA"
+
+
+class RemoteFile(NamedTuple):
+    """A file behind an address, with its checksum."""
+
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set can be had.
+
+    Attributes
+    ----------
+    kind : "bundled", "openml", "files", "folder" or "unknown"
+        With scikit-learn, on OpenML, as files behind addresses, only from a folder of the user, or nowhere.
+    where : str
+        The same for the reader, who may have to get it by hand.
+    openml : int or None
+        The id of the data set on OpenML.
+    files : tuple of RemoteFile
+        The data file, or the train and the test part.
+    targets, drop : tuple of str
+        Columns that are the target, and columns to leave out.
+    """
+
+    kind: str
+    where: str
+    openml: int | None = None
+    files: tuple[RemoteFile, ...] = ()
+    targets: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set of the registry.
+
+    Attributes
+    ----------
+    name : str
+        As in the paper.
+    task : str
+        One of the five tasks.
+    group : str
+        The paper's heading: "classification", "MLC", "HMLC", "STR" or "MTR".
+    printed : mapping
+        What the paper prints: examples, features, classes, labels or targets, and more; empty for stand-ins.
+    stand_in_for : str or None
+        The data set of the paper in whose place this one is used.
+    predefined_split : bool
+        Whether it comes as a train and a test part.
+    source : Source
+    """
+
+    name: str
+    task: str
+    group: str
+    printed: Mapping[str, float]
+    stand_in_for: str | None
+    predefined_split: bool
+    source: Source
+
+
+class StudyData(NamedTuple):
+    """An opened data set.
+
+    `dataset` holds all rows, those of the train part first; `n_train` is their number, or None where there
+    is no predefined split; `sha256` is one digest over the files and how they were read.
+    """
+
+    entry: Entry
+    dataset: Dataset
+    n_train: int | None
+    sha256: str
+
+
+class Availability(NamedTuple):
+    """Names of the data sets that can be opened, and (name, why not) of the others."""
+
+    present: list[str]
+    missing: list[tuple[str, str]]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """The paper's data sets in its order, each followed by its stand-ins.
+
+    Examples
+    --------
+    >>> sum(entry.stand_in_for is None for entry in entries())
+    38
+    >>> [entry.name for entry in entries() if entry.stand_in_for == "Ecogen"]
+    ['Slovenian rivers (sr)', 'Diatoms']
+    """
+    text = resources.files(__package__).joinpath("datasets.json").read_text(encoding="utf-8")
+    found = []
+    for item in json.loads(text):
+        source = item["source"]
+        found.append(
+            Entry(
+                name=item["name"],
+                task=GROUPS[item["group"]],
+                group=item["group"],
+                printed=item["printed"],
+                stand_in_for=item.get("stand_in_for"),
+                predefined_split=item["predefined_split"],
+                source=Source(
+                    kind=source["kind"],
+                    where=source["where"],
+                    openml=source.get("openml"),
+                    files=tuple(RemoteFile(*file) for file in source.get("files", ())),
+                    targets=tuple(source.get("targets", ())),
+                    drop=tuple(source.get("drop", ())),
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def find(name: str, folder: Path | None = None) -> Entry:
+    """The data set of this name, upper or lower case; those of a folder's own manifest count too.
+
+    Examples
+    --------
+    >>> find("digits").printed["examples"]
+    1797
+    >>> find("digit")
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no data set 'digit' (did you mean 'Digits'?).
+    """
+    known = {entry.name: entry for entry in entries()}
+    if folder is not None:
+        known |= {n: _own_entry(listed) for n, listed in read_folder(folder).items() if n not in known}
+    lower = {n.lower(): n for n in known}
+    found = known.get(lower.get(name.lower(), name))
+    if found is None:
+        raise ValueError(f"There is no data set {name!r}{suggestion(name, known)}.")
+    return found
+
+
+def _own_entry(listed: Listed) -> Entry:
+    """A data set of the user's own manifest."""
+    group = next(group for group, task in GROUPS.items() if task == listed.task)
+    source = Source("folder", listed.where)
+    return Entry(listed.name, listed.task, group, {}, listed.stand_in_for, listed.split, source)
+
+
+def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of data sets: the one given, else the one SEMIRANK_DATA names, else the user's cache."""
+    if folder is not None:
+        return Path(folder)
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE])
+    return cache_folder()
+
+
+def cache_folder() -> Path:
+    """Where downloaded data sets are kept unless the user names another folder."""
+    try:
+        import pooch
+    except ImportError:
+        raise ImportError(
+            f"The folder of downloaded data needs pooch; install it with 'pip install pooch', "
+            f"or name a folder with data by {VARIABLE}."
+        ) from None
+    return Path(pooch.os_cache("semirank"))
+
+
+def _contents(folder: str | os.PathLike[str] | None) -> tuple[Path, dict[str, Listed]]:
+    """The folder and what is in it; the user's cache may still be empty."""
+    place = data_folder(folder)
+    if folder is None and not os.environ.get(VARIABLE):
+        from .fetch import fetch_bundled
+
+        fetch_bundled(place)
+    try:
+        return place, read_folder(place)
+    except ValueError as error:
+        if folder is None and os.environ.get(VARIABLE):
+            raise ValueError(f"{error} It was named by {VARIABLE}.") from None
+        raise
+
+
+def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> StudyData:
+    """Read a data set and hold it against its manifest.
+
+    Parameters
+    ----------
+    name : str
+        A name of the registry or of the folder's own manifest.
+    folder : path, optional
+        A folder with a manifest.json. Default: the one that the variable SEMIRANK_DATA names, else the user's
+        cache, where `semirank datasets fetch` puts data.
+
+    Returns
+    -------
+    StudyData
+
+    Raises
+    ------
+    ValueError
+        If the name is not known, the data set is not there, or files and sizes are not those of the manifest.
+    """
+    place, listed = _contents(folder)
+    entry = find(name, place)
+    if entry.name not in listed:
+        raise ValueError(f"{entry.name} is not in {place}: {_how(entry)}.")
+    found = listed[entry.name]
+    if found.task != entry.task:
+        raise ValueError(f"{entry.name} is a data set for {entry.task}, but the manifest says {found.task}.")
+    if found.split != entry.predefined_split:
+        number = "a train and a test file" if entry.predefined_split else "one file"
+        raise ValueError(f"{entry.name} needs {number}, but the manifest lists {len(found.files)}.")
+    return StudyData(entry, *open_listed(found))
+
+
+def available(folder: str | os.PathLike[str] | None = None) -> Availability:
+    """Which data sets can be opened, and why the others of the registry cannot.
+
+    Those with a manifest whose files exist count as present; nothing is read.
+    """
+    place, listed = _contents(folder)
+    present, missing = [], []
+    for name in [entry.name for entry in entries()] + list(listed):
+        if name in present:
+            continue
+        if name not in listed:
+            missing.append((name, f"not in {place}: {_how(find(name))}"))
+        elif (lost := listed[name].missing_file()) is not None:
+            missing.append((name, f"the file {lost} does not exist"))
+        else:
+            present.append(name)
+    return Availability(present, list(dict.fromkeys(missing)))
+
+
+def _how(entry: Entry) -> str:
+    """How to get a data set that is not there."""
+    if entry.source.kind == "unknown":
+        return f"{entry.source.where}{_instead(entry)}"
+    if entry.source.kind == "folder":
+        return f"it has to be got by hand, from {entry.source.where}"
+    return f"get it with 'semirank datasets fetch {_quoted(entry.name)}'"
+
+
+def _instead(entry: Entry) -> str:
+    names = [other.name for other in entries() if other.stand_in_for == entry.name]
+    return f"; {' or '.join(names)} can stand in" if names else ""
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
