@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import _anndata
+from .data.frames import is_anndata
 from .data.hierarchy import suggestion
 from .ranking import Ranking
 
@@ -13,8 +15,9 @@ METHODS = ("auto", "forest", "relief", "laplace")
 
 def rank(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    target: str | Sequence[str] | None = None,
     method: str = "auto",
     importance: str | Sequence[str] | None = None,
     task: str = "auto",
@@ -22,15 +25,20 @@ def rank(
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    write_to_var: str | None = None,
     **params: Any,
 ) -> Ranking:
     """Rank the features of X for the target y, of which only a part need be known.
 
     Parameters
     ----------
-    X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
+    X : array, frame, sparse matrix, Table or AnnData of shape (n_rows, n_features)
+        Of an AnnData object, the features are ``X.X`` under the names ``X.var_names``.
     y : array, Series, frame, or sequence of label sets
         Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
+    target : str or sequence of str, optional
+        AnnData only, in place of y: the column of ``X.obs`` to rank for, or several (numbers, or zeros and
+        ones).
     method : {"auto", "forest", "relief", "laplace"}, default="auto"
         "auto" is the forest.
     importance : str or sequence of str, optional
@@ -40,6 +48,9 @@ def rank(
         As in :class:`semirank.ForestRanker`.
     progress : callable, optional
         Called as ``progress(done, total, what)`` while it works.
+    write_to_var : str, optional
+        AnnData only: also write the result to ``X.var``, in columns whose names begin with this word, such
+        as "semirank": "semirank_rank", "semirank_genie3", "semirank_genie3_se" and so on.
     **params
         More parameters of the ranker, for example ``ensemble="extra_trees"``.
 
@@ -60,6 +71,12 @@ def rank(
     if method not in METHODS:
         raise ValueError(f"method={method!r} is not one of {', '.join(METHODS)}.")
     params |= {"task": task, "hierarchy": hierarchy, "random_state": random_state, "n_jobs": n_jobs}
+    data = X
+    if is_anndata(data):
+        X, y = _anndata.read(data, y, target, write_to_var, params.pop("categorical_features", "from_dtype"))
+    elif target is not None or write_to_var is not None:
+        name = "write_to_var" if target is None else "target"
+        raise TypeError(f"{name}= is for AnnData objects, and X is of type {type(X).__name__}.")
     if method in ("auto", "forest"):
         from .forest.ranker import IMPORTANCES, ForestRanker
 
@@ -77,7 +94,10 @@ def rank(
         else:
             from .laplace import LaplaceRanker as Ranker  # type: ignore[assignment]
         ranker = _make(Ranker, params)
-    return ranker.fit(X, y, progress=progress).to_ranking()
+    ranking = ranker.fit(X, y, progress=progress).to_ranking()
+    if write_to_var is not None:
+        _anndata.write(data, ranking, write_to_var)
+    return ranking
 
 
 def _make(ranker: Any, params: dict[str, Any]) -> Any:

@@ -159,6 +159,14 @@ def frame_kind(X: Any) -> str | None:
     return library if library in ("pandas", "polars") and type(X).__name__ == "DataFrame" else None
 
 
+def is_anndata(X: Any) -> bool:
+    """Whether X is an AnnData object, or of a class made from it, without importing anndata."""
+    return any(
+        kind.__name__ == "AnnData" and kind.__module__.partition(".")[0] == "anndata"
+        for kind in type(X).__mro__
+    )
+
+
 def series_kind(y: Any) -> str | None:
     """ "pandas" or "polars" for a Series (or pandas array or index) of theirs, without importing either."""
     library = type(y).__module__.partition(".")[0]
@@ -309,6 +317,11 @@ def dates_refused(name: str) -> str:
 
 def _plain(X: Any) -> Any:
     """A frame, or a 2-D array; sparse matrices made dense."""
+    if is_anndata(X):
+        raise TypeError(
+            "X is an AnnData object; use semirank.rank(X, target=...) with the name of an .obs column, "
+            "or pass X.to_df()."
+        )
     if frame_kind(X) is None:
         if hasattr(X, "toarray") and hasattr(X, "nnz"):
             refuse_too_large(X.shape, "The sparse matrix")
