@@ -60,7 +60,7 @@ def make_target(task: str, values: np.ndarray, hierarchy: Hierarchy | None = Non
     return Target(task, values, tuple(f"y{j}" for j in range(values.shape[1])), weights, classes, hierarchy)
 
 
-def random_table(rng, m: int, d: int, kinds: tuple[str, ...]) -> Table:
+def random_table(rng, m: int, d: int, kinds: tuple[str, ...], holes: bool) -> Table:
     columns, n_values = [], []
     for j in range(d):
         kind = rng.choice(kinds)
@@ -81,7 +81,8 @@ def random_table(rng, m: int, d: int, kinds: tuple[str, ...]) -> Table:
                 x = -2.0 * x
         else:
             x = rng.normal(size=m) * 10.0 ** rng.integers(-3, 4)
-        x[rng.random(m) < rng.choice([0.0, 0.0, 0.1, 0.5, 1.0], p=[0.3, 0.3, 0.2, 0.15, 0.05])] = np.nan
+        share = rng.choice([0.0, 0.0, 0.1, 0.5, 1.0], p=[0.3, 0.3, 0.2, 0.15, 0.05])
+        x[rng.random(m) < share * holes] = np.nan
         columns.append(x)
         n_values.append(k)
     return make_table(columns, n_values)
@@ -140,12 +141,13 @@ def random_case(
     kinds=KINDS,
     w: float | None = None,
     bootstrapped: bool | None = None,
+    holes: bool = True,
     **growth,
 ) -> Case:
     """m rows, d features and t targets, each from a range; what is not given is drawn."""
     rng = np.random.default_rng([seed, TASKS.index(task)])
     m, d, t = (int(rng.integers(low, high + 1)) for low, high in (m, d, t))
-    table = random_table(rng, m, d, kinds)
+    table = random_table(rng, m, d, kinds, holes)
     target = random_target(rng, table, task, t)
     chosen = {
         "n_candidates": int(rng.integers(1, d + 1)),
@@ -307,6 +309,16 @@ def test_extra_trees_equal_their_twins(task):
     kinds = ("nominal", "few", "continuous")
     for seed in range(2000, 2030):
         compare(seed, task, kinds=kinds, random_test=True, min_samples_leaf=1.0, max_depth=1000)
+
+
+@every_task
+@pytest.mark.parametrize("leaf", [1.0, 3.0])
+def test_extra_trees_on_complete_numbers_equal_their_twins(task, leaf):
+    """Small nodes evaluate all features side by side, where no target is known or none has holes."""
+    kinds = ("continuous", "few", "binary", "constant", "copy")
+    for seed in range(2500, 2530):
+        case = {"kinds": kinds, "holes": False, "d": (2, 9), "n_candidates": 9, "random_test": True}
+        compare(seed, task, **case, min_samples_leaf=leaf, min_labeled=0.0, max_depth=1000)
 
 
 @every_task

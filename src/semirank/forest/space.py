@@ -30,6 +30,8 @@ class Tests(NamedTuple):
     nominal: np.ndarray  # (D,) uint8
     levels: np.ndarray  # float64, the distinct numbers of all numeric features, one after the other
     level_start: np.ndarray  # (D + 1,) int64
+    values: np.ndarray  # (M, D) float64, what the codes stand for
+    plain: bool  # all features are numeric and known
 
 
 class Space(NamedTuple):
@@ -40,6 +42,7 @@ class Space(NamedTuple):
     group_known: np.ndarray  # (M, G) float64 0/1
     group_start: np.ndarray  # (G + 1,) int64
     group_factor: np.ndarray  # (G,) N / k_train
+    knows: np.ndarray  # (M,) uint8, rows that know any group
     by_known: bool  # missing_weight == "known"
 
 
@@ -79,14 +82,17 @@ def build_tests(table: Table) -> Tests:
         levels.append(distinct)
         start[j + 1] = start[j] + len(distinct)
     flat = np.concatenate(levels) if levels else np.zeros(0)
+    has_missing = np.asarray(codes.min(axis=1, initial=0) < 0, dtype=np.uint8)
     return Tests(
         codes=codes,
         codes_by_row=np.ascontiguousarray(codes.T),
-        has_missing=np.asarray(codes.min(axis=1, initial=0) < 0, dtype=np.uint8),
+        has_missing=has_missing,
         n_codes=n_codes,
         nominal=(table.n_values > 0).astype(np.uint8),
         levels=flat,
         level_start=start,
+        values=np.ascontiguousarray(table.values, dtype=np.float64),
+        plain=bool(not has_missing.any() and not table.n_values.any()),
     )
 
 
@@ -202,6 +208,7 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
         group_known=np.ascontiguousarray(known),
         group_start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
         group_factor=len(columns) / np.maximum(known.sum(axis=0), 1),
+        knows=known.any(axis=1).astype(np.uint8),
         by_known=missing_weight == "known",
     )
 

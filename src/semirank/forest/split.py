@@ -41,6 +41,9 @@ BATCH = 16
 # Up to this many rows sorting is cheaper than counting values.
 FEW_ROWS = 32
 
+# Nodes of extra trees with at most this many rows evaluate all features side by side (`value_side_by_side`).
+SIDE_BY_SIDE = 32
+
 # Numeric features with more values than this in a node are scanned row by row.
 MANY_BUCKETS = 512
 
@@ -71,6 +74,9 @@ class Scratch(NamedTuple):
     cand_flag: np.ndarray  # uint8 (2, D): missing goes left; h comes from the float32 product
     cand_subset: np.ndarray  # uint8 (D, nominal values): 1 left, 0 right, 2 not seen
     nominal: np.ndarray  # (3, nominal values, width or nominal values): work of `order_values`
+    marks: np.ndarray  # (SIDE_BY_SIDE, D): 0/1 rows of all features
+    aside: np.ndarray  # (5, D): work of `value_side_by_side`
+    gram: np.ndarray  # (SIDE_BY_SIDE, SIDE_BY_SIDE)
 
 
 class Layout(NamedTuple):
@@ -95,10 +101,13 @@ TOTALS, MEAN, LEFT, MISS = 0, 1, 2, 3
 TALLY, SLOT = 0, 1
 DRAWN, SWAP, CONSTANT_FROM, CONSTANT_TO = 0, 1, 2, 3
 MISSING_LEFT, ROUGHLY = 0, 1
+VALUE, CUT, LEFT_WEIGHT, LOWEST, PARTIAL = 0, 1, 2, 3, 4
 
 
 @inner
-def layout_of(full, space):
+def layout_of(full, space, with_rest):
+    if not with_rest:
+        return Layout(full, full, full, full)
     count = full + space.group.shape[1]
     square = count + space.group_known.shape[1]
     return Layout(full, count, square, square + space.group_known.shape[1])
@@ -484,7 +493,7 @@ def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre,
         for c in range(lay.full):
             means[a, c] = bucket[v, c] / weight[v]
         row, counts, mean = bucket[v, lay.full :], bucket[v, lay.known :], means[a, lay.full :]
-        for g in range(len(start) - 1):
+        for g in range(len(start) - 1 if lay.known > lay.full else 0):
             for c in range(start[g], start[g + 1]):
                 mean[c] = row[c] / counts[g] if counts[g] > 0 else 0.0
         for c in range(lay.known):
@@ -538,8 +547,13 @@ def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre,
 def random_threshold(tests, feature, low, high, seed):
     """A threshold uniform in [min, max) of the node (extra trees)."""
     start = tests.level_start[feature]
+    return between(tests.levels[start + low], tests.levels[start + high], feature, seed)
+
+
+@inner
+def between(lowest, highest, feature, seed):
+    """A feature's random number in [lowest, highest)."""
     u = unit(feature_seed(seed, feature), 0)
-    lowest, highest = tests.levels[start + low], tests.levels[start + high]
     threshold = lowest * (1.0 - u) + highest * u
     return threshold if lowest <= threshold < highest else lowest
 
@@ -943,6 +957,88 @@ def settle(
             scratch.cand_h[j], scratch.cand_flag[MISSING_LEFT, j] = value_marked(
                 payload, mark, scratch.code, n, n_left, n_miss, rest, lay, scratch.sums, total, tie, min_leaf
             )
+
+
+@fast_inner
+def value_side_by_side(values, rows, weight, payload, full, total, min_leaf, seed, marks, aside, gram):
+    """h of the random test of every feature of a small node, written to aside[VALUE].
+
+    A side's |S|^2 is m' K m, with m its 0/1 row and K the Gram matrix of the payloads. Features lie next to
+    each other, so every step is taken for several of them at once.
+    """
+    n, d = len(rows), values.shape[1]
+    for i in range(n):
+        for j in range(i + 1):
+            s = 0.0
+            for c in range(full):
+                s += payload[i, c] * payload[j, c]
+            gram[i, j] = s
+    h, cut, n_left = aside[VALUE], aside[CUT], aside[LEFT_WEIGHT]
+    lowest, partial = aside[LOWEST], aside[PARTIAL]
+    for f in range(d):
+        lowest[f] = values[rows[0], f]
+        partial[f] = values[rows[0], f]
+    for i in range(1, n):
+        row = values[rows[i]]
+        for f in range(d):
+            lowest[f] = min(lowest[f], row[f])
+            partial[f] = max(partial[f], row[f])
+    for f in range(d):
+        cut[f] = between(lowest[f], partial[f], f, seed)
+        h[f] = 0.0
+        n_left[f] = 0.0
+    for i in range(n):
+        row, mark, v = values[rows[i]], marks[i], weight[i]
+        for f in range(d):
+            mark[f] = 1.0 if row[f] <= cut[f] else 0.0
+            n_left[f] += v * mark[f]
+    for i in range(n):
+        for f in range(d):
+            partial[f] = 0.5 * gram[i, i]
+        for j in range(i):
+            product, other = gram[i, j], marks[j]
+            for f in range(d):
+                partial[f] += product * other[f]
+        mark = marks[i]
+        for f in range(d):
+            h[f] += 2.0 * mark[f] * partial[f]
+    for f in range(d):
+        n_right = total - n_left[f]
+        fits = n_right > 0.0 and n_left[f] >= min_leaf and n_right >= min_leaf
+        h[f] = h[f] * total / (n_left[f] * n_right) if fits else 0.0
+
+
+@inner
+def best_side_by_side(tests, rows, tie, enough, seed, aside, features):
+    """The winner of `value_side_by_side`: (feature or -1, code of its cut)."""
+    h = aside[VALUE]
+    d = len(h)
+    best = 0
+    for f in range(1, d):
+        if h[f] > h[best]:
+            best = f
+    close = 0
+    for f in range(d):
+        if h[f] >= h[best] - tie:
+            close += 1
+    if h[best] <= tie:
+        return np.int64(-1), np.int64(0)
+    if close > 1:
+        # The order of the draw decides among equals, as in `pick`.
+        best_h = 0.0
+        j = 0
+        while j < d and best_h < enough:
+            feature = next_candidate(j, d, seed, features)
+            if h[feature] > best_h + tie:
+                best_h = h[feature]
+                best = feature
+            j += 1
+        restore(j, features)
+    cut = np.int64(-1)
+    for i in range(len(rows)):
+        if tests.values[rows[i], best] <= aside[CUT, best]:
+            cut = max(cut, np.int64(tests.codes_by_row[rows[i], best]))
+    return np.int64(best), cut
 
 
 @inlined

@@ -16,15 +16,20 @@ from .split import (
     MANY_BUCKETS,
     MEAN,
     MISSING_LEFT,
+    SIDE_BY_SIDE,
+    TIE,
     TOTALS,
+    VALUE,
     Rest,
     Scratch,
+    best_side_by_side,
     best_split,
     fill_full,
     fill_groups,
     layout_of,
     random_threshold,
     restore,
+    value_side_by_side,
 )
 
 # What a call of `rotate` costs at least, in the unit of one number of one row of one test.
@@ -138,6 +143,9 @@ def make_scratch(tests: Tests, space: Space) -> Scratch:
         cand_flag=np.empty((2, n_features), np.uint8),
         cand_subset=np.empty((n_features, n_nominal), np.uint8),
         nominal=np.empty((3, n_ordered, max(width, n_ordered))),
+        marks=np.empty((SIDE_BY_SIDE, n_features)),
+        aside=np.empty((5, n_features)),
+        gram=np.empty((SIDE_BY_SIDE, SIDE_BY_SIDE)),
     )
 
 
@@ -220,8 +228,10 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
         n = end - start
         total = 0.0
         known = 0.0
+        with_rest = False
         for i in range(start, end):
             total += weight[rows[i]]
+            with_rest |= space.knows[rows[i]] == 1
             if labeled[rows[i]]:
                 known += weight[rows[i]]
         nodes.weight[node] = total
@@ -230,7 +240,10 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
         if known < growth.min_labeled:
             continue
         n_candidates = min(growth.n_candidates, len(tests.n_codes))
-        lay = layout_of(bases[base].shape[1], space)
+        # Two rows are told apart by any feature that differs: the first drawn ends the search.
+        aside = growth.random_test and tests.plain and not with_rest and 2 < n <= SIDE_BY_SIDE
+        aside = aside and n_candidates == len(tests.n_codes)
+        lay = layout_of(bases[base].shape[1], space, with_rest)
         payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
         total, impurity = fill_full(
             bases[base], at[start:end], rows[start:end], weight, lay.full, payload, mean, scratch.weight
@@ -246,7 +259,8 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             again = True
         # Worth it once the tests save more than the Gram matrix and its factor cost (measured).
         full = bases[base].shape[1]
-        if 2 * n < full and n_candidates * n * (full - n) > ROTATE_COST + n * n * full + n * n * n:
+        saved = n_candidates * n * (full - n) - ROTATE_COST - n * n * full - n * n * n
+        if not aside and 2 * n < full and saved > 0:
             turned, size = rotate(bases[base], at[start:end])
             bases.append(turned)
             sizes.append(max(size, sizes[base]))
@@ -255,49 +269,75 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
                 at[i] = i - start
             again = True
         if again:
-            lay = layout_of(bases[base].shape[1], space)
+            lay = layout_of(bases[base].shape[1], space, with_rest)
             payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
             total, impurity = fill_full(
                 bases[base], at[start:end], rows[start:end], weight, lay.full, payload, mean, scratch.weight
             )
-        impurity += fill_groups(
-            space.group,
-            space.group_known,
-            space.group_start,
-            space.group_factor,
-            space.by_known,
-            rows[start:end],
-            scratch.weight,
-            lay,
-            total,
-            payload,
-            totals,
-            mean,
-            scratch.has_rest,
-        )
+        if not with_rest:
+            for c in range(lay.width):
+                totals[c] = 0.0
+        else:
+            impurity += fill_groups(
+                space.group,
+                space.group_known,
+                space.group_start,
+                space.group_factor,
+                space.by_known,
+                rows[start:end],
+                scratch.weight,
+                lay,
+                total,
+                payload,
+                totals,
+                mean,
+                scratch.has_rest,
+            )
         if impurity <= 1e-12 * total:
             continue
-        winner, n_tried = best_split(
-            tests,
-            rest,
-            payload,
-            rows[start:end],
-            start,
-            lay,
-            total,
-            impurity,
-            n_candidates,
-            growth.random_test,
-            growth.min_samples_leaf,
-            seeds[node],
-            scratch,
-        )
-        if winner < 0:
+        if aside:
+            tie = TIE * impurity
+            value_side_by_side(
+                tests.values,
+                rows[start:end],
+                scratch.weight,
+                payload,
+                lay.full,
+                total,
+                growth.min_samples_leaf,
+                seeds[node],
+                scratch.marks,
+                scratch.aside,
+                scratch.gram,
+            )
+            best, cut = best_side_by_side(
+                tests, rows[start:end], tie, impurity - tie, seeds[node], scratch.aside, scratch.features
+            )
+            if best < 0:
+                continue
+            value, missing, inside = scratch.aside[VALUE, best], np.uint8(0), scratch.cand_subset[0]
+        else:
+            winner, n_tried = best_split(
+                tests,
+                rest,
+                payload,
+                rows[start:end],
+                start,
+                lay,
+                total,
+                impurity,
+                n_candidates,
+                growth.random_test,
+                growth.min_samples_leaf,
+                seeds[node],
+                scratch,
+            )
+            best, cut = scratch.features[DRAWN, winner], scratch.cand_cut[winner]
+            value, missing = scratch.cand_h[winner], scratch.cand_flag[MISSING_LEFT, winner]
+            inside = scratch.cand_subset[winner]
             restore(n_tried, scratch.features)
-            continue
-        best, cut = scratch.features[DRAWN, winner], scratch.cand_cut[winner]
-        missing = scratch.cand_flag[MISSING_LEFT, winner]
-        inside = scratch.cand_subset[winner]
+            if winner < 0:
+                continue
         # Stable partition of the node's rows.
         n_left, n_right = 0, 0
         weight_left, n_miss = 0.0, 0.0
@@ -334,7 +374,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
         if n_miss == 0:
             missing = np.uint8(2 * weight_left >= total)
         nodes.feature[node] = best
-        nodes.value[node] = scratch.cand_h[winner]
+        nodes.value[node] = value
         nodes.missing_left[node] = missing
         if tests.nominal[best] == 1:
             size = tests.n_codes[best]
@@ -355,7 +395,6 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             second = tests.levels[tests.level_start[best] + above_cut]
             middle = first / 2 + second / 2
             nodes.threshold[node] = middle if first <= middle < second else first
-        restore(n_tried, scratch.features)
         nodes.left[node], nodes.right[node] = n_nodes, n_nodes + 1
         seeds[n_nodes] = child_seed(seeds[node], 0)
         seeds[n_nodes + 1] = child_seed(seeds[node], 1)
