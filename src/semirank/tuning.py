@@ -55,11 +55,12 @@ def choose_supervision(
     target: Target,
     plan: Plan,
     *,
+    levels: Sequence[float] = CV_LEVELS,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     notes: list[str] | None = None,
 ) -> Choice:
-    """Pick w by `rule`: "cv", "oob" or "judge"."""
+    """Pick w by `rule`: "cv" or "oob" among `levels`, "judge" among its own."""
     n_labeled = int(target.labeled.sum())
     reason = _too_few(rule, target, plan)
     if reason:
@@ -102,7 +103,7 @@ def choose_supervision(
                 prototypes[held] = predict_forest(forest, material.table.values[held])
             return _score(target, np.flatnonzero(fold >= 0), prototypes)
 
-        path = _walk(CV_LEVELS, validated, progress)
+        path = _walk(levels, validated, progress)
     else:
 
         def left_out(w: float) -> float:
@@ -113,7 +114,7 @@ def choose_supervision(
             prototypes[rows] = means
             return _score(target, rows, prototypes)
 
-        path = _walk(CV_LEVELS, left_out, progress)
+        path = _walk(levels, left_out, progress)
     return Choice(_best(path, target.task), path)
 
 

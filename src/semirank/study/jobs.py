@@ -1,0 +1,202 @@
+"""One job: rank with and without the unlabelled rows, judge both (DESIGN 6.1, 6.2)."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import warnings
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..data.table import Table
+from ..data.target import Target
+from ..judge import knn_score
+from ..measures import GREATER_IS_BETTER, MEASURE
+from .plan import POOLS, Job, Preset, Study, folds_of, stable_number
+from .records import Record
+
+if TYPE_CHECKING:
+    from ..evaluation.splits import Fold
+    from .registry import StudyData
+
+SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
+_SAMPLE = 60  # rows of each kind in the small ranking that loads the kernels
+_prepared: set[tuple[str, str]] = set()
+
+
+class Ranked(NamedTuple):
+    """Importances by the name of the score, and what they took."""
+
+    scores: dict[str, np.ndarray]
+    seconds: float
+    tuning_seconds: float
+    setting: dict[str, float]
+
+
+def prepare_job(job: Job, study: Study) -> None:
+    """What only the first job of a kind in a process needs: read the data, load or compile the kernels.
+
+    The kernels come with the ranking of a few rows, so that they are in nobody's times.
+    """
+    if (job.dataset, job.family) in _prepared:
+        return
+    train, target, _, _ = _parts(job, study)
+    labeled = target.labeled
+    rows = np.concatenate([np.flatnonzero(part)[:_SAMPLE] for part in (labeled, ~labeled)])
+    small = replace(study.preset, n_trees=2, tuning_trees=2, levels=(0.5,))
+    _rank_quietly(job.family, train.take(rows), target.take(rows), small, 0)
+    _prepared.add((job.dataset, job.family))
+
+
+def run_job(job: Job, study: Study) -> list[Record]:
+    """Rank and judge; the result depends on the arguments and the data alone, but for the seconds."""
+    train, train_target, test, test_target = _parts(job, study)
+    seed = stable_number(study.seed, *job[:4])
+    found = _rank_quietly(job.family, train, train_target, study.preset, seed)
+    names = [(side, score) for side, ranked in found.items() for score in ranked.scores]
+    rankings = np.stack([found[side].scores[score] for side, score in names])
+    task = train_target.task
+    records = []
+    for pool in POOLS:
+        judged = knn_score(rankings, train, train_target, test, test_target, study.preset.judge_k, pool, 1)
+        if not np.isfinite(judged).all():
+            raise ValueError(f"The judge gave {judged[~np.isfinite(judged)][0]} for a ranking.")
+        for (side, score), values in zip(names, judged.tolist()):
+            ranked = found[side]
+            for k, value in zip(study.preset.judge_k, values):
+                record = Record(
+                    dataset=job.dataset,
+                    task=task,
+                    group=job.group,
+                    fold=job.fold,
+                    n_labeled=job.n_labeled,
+                    labels_used=int(train_target.labeled.sum()),
+                    n_test=len(test),
+                    family=job.family,
+                    side=side,
+                    score=score,
+                    pool=pool,
+                    k=k,
+                    measure=MEASURE[task],
+                    greater_is_better=GREATER_IS_BETTER[task],
+                    value=value,
+                    seconds=ranked.seconds,
+                    tuning_seconds=ranked.tuning_seconds,
+                    setting=json.dumps(ranked.setting, sort_keys=True),
+                )
+                records.append(record)
+    return records
+
+
+def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: int) -> dict[str, Ranked]:
+    """The rankings of a family for each side; those without unlabelled rows see the labelled ones alone."""
+    if family == "equal":
+        return {"ssl": Ranked({"equal": np.ones(table.shape[1])}, 0.0, 0.0, {})}
+    rank = {"relief": _relief, "laplace": _laplace}.get(family)
+    found = {}
+    for side, use_unlabeled in SIDES.items():
+        if rank is not None:
+            found[side] = rank(table, target, use_unlabeled, preset, seed)
+        else:
+            found[side] = _forest(family, table, target, use_unlabeled, preset, seed)
+    return found
+
+
+def _forest(
+    family: str, table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int
+) -> Ranked:
+    from ..forest.ensemble import Plan, forest_scores, grow_forest, prepare
+    from ..forest.tree import Growth
+    from ..tuning import choose_supervision
+
+    began = time.perf_counter()
+    if not use_unlabeled:
+        labeled = target.labeled
+        table, target = table.take(labeled), target.take(labeled)
+    n_features = table.shape[1]
+    growth = Growth(
+        n_candidates=math.ceil(math.sqrt(n_features)) if family == "random_forest" else n_features,
+        random_test=family == "extra_trees",
+        min_samples_leaf=1.0,
+        min_labeled=float(preset.min_labeled),
+        max_depth=np.iinfo(np.int32).max,
+    )
+    plan = Plan(preset.n_trees, growth, bootstrap=True, missing_weight="all", seed=seed)
+    material = prepare(table)
+    prepared = time.perf_counter()
+    w = 1.0
+    if use_unlabeled:
+        small = plan._replace(n_trees=preset.tuning_trees)
+        # The importance plays no part: these rules compare predictions of the forests.
+        w = choose_supervision(
+            preset.rule, "genie3", material, target, small, levels=preset.levels, n_jobs=1
+        ).supervision
+    tuned = time.perf_counter()
+    forest = grow_forest(material, target, w, plan, with_rforest=True, n_jobs=1)
+    scores = forest_scores(forest)[0]
+    # Without a labelled out-of-bag row nothing is known of the damage: no importance is positive.
+    scores.setdefault("rforest", np.zeros(n_features))
+    seconds = (prepared - began) + (time.perf_counter() - tuned)
+    return Ranked(scores, seconds, tuned - prepared if use_unlabeled else 0.0, {"w": w})
+
+
+def _relief(table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+    from ..relief import relief_scores
+
+    common: dict[str, Any] = {"use_unlabeled": use_unlabeled, "seed": seed, "n_jobs": 1}
+    began = time.perf_counter()
+    chosen = relief_scores(
+        table,
+        target,
+        n_neighbors=preset.relief_neighbors,
+        influence=preset.relief_influences,
+        **common,
+    )
+    tuned = time.perf_counter()
+    # Again with the setting fixed: all settings share one search, so its time cannot be told from the first.
+    found = relief_scores(
+        table, target, n_neighbors=[chosen.n_neighbors], influence=[chosen.influence], **common
+    )
+    w0, w1 = chosen.influence
+    setting = {"k": chosen.n_neighbors} | ({"w0": w0, "w1": w1} if use_unlabeled else {})
+    return Ranked({"relief": found.importances}, time.perf_counter() - tuned, tuned - began, setting)
+
+
+def _laplace(table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+    from ..laplace import laplace_scores
+
+    began = time.perf_counter()
+    scores = laplace_scores(table, target, use_unlabeled=use_unlabeled, n_jobs=1)
+    return Ranked({"laplace": scores}, time.perf_counter() - began, 0.0, {})
+
+
+def _rank_quietly(family: str, table: Table, target: Target, preset: Preset, seed: int) -> dict[str, Ranked]:
+    with warnings.catch_warnings():
+        # What rankers say about single fits (too few labels to tune with) shows in the settings.
+        warnings.simplefilter("ignore", UserWarning)
+        return rank_both(family, table, target, preset, seed)
+
+
+def _parts(job: Job, study: Study) -> tuple[Table, Target, Table, Target]:
+    data = _data(job.dataset, study.folder)
+    if data.sha256 != job.sha256:
+        raise ValueError(f"The files of {job.dataset} changed while the study was running; start it again.")
+    fold = _folds(job.dataset, study)[job.fold]
+    return fold.parts(data.dataset.X, data.dataset.target, job.n_labeled)
+
+
+@lru_cache(maxsize=2)
+def _data(name: str, folder: Path | None) -> StudyData:
+    from .registry import open_dataset
+
+    return open_dataset(name, folder)
+
+
+@lru_cache(maxsize=2)
+def _folds(name: str, study: Study) -> list[Fold]:
+    return folds_of(_data(name, study.folder), study)

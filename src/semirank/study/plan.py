@@ -1,0 +1,259 @@
+"""What the study consists of: presets, the jobs of a data set, and the key of each job (DESIGN 6.5)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..evaluation.splits import Fold
+    from .registry import StudyData
+
+# Part of every key: raise it when a change of the library changes results, and all jobs are due again.
+RESULT_VERSION = 1
+
+FORESTS = ("random_forest", "extra_trees", "bagging")
+# "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (DESIGN 6.2).
+FAMILIES = (*FORESTS, "relief", "laplace", "equal")
+POOLS = ("labelled", "all")
+
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+# (0, 1) first: equal scores go to the setting without tuning (DESIGN 1.6).
+_INFLUENCES = ((0.0, 1.0), *((a, b) for a, b in product(_QUARTERS, repeat=2) if a <= b and (a, b) != (0, 1)))
+
+
+@dataclass(frozen=True)
+class Preset:
+    """All numbers of a study.
+
+    Attributes
+    ----------
+    name : str
+    n_folds : int
+        Where the data have no predefined test part.
+    n_labeled : tuple of int
+        The numbers of labels L; one that a data set cannot hold is left out there.
+    n_trees : int
+        Of the forests that rank.
+    rule : {"cv", "oob"}
+        How w is chosen (DESIGN 1.5), among `levels`, by forests of `tuning_trees`.
+    levels : tuple of float
+    tuning_trees : int
+    min_labeled : int
+        Labelled rows that a node needs to be split; 0 grows trees fully.
+    relief_neighbors : tuple of int
+        k of Relief, chosen together with (w0, w1) out of `relief_influences`.
+    relief_influences : tuple of (float, float)
+    judge_k : tuple of int
+        k of the judge.
+
+    Examples
+    --------
+    >>> PRESETS["quick"].n_labeled
+    (50, 200, 500)
+    """
+
+    name: str
+    n_folds: int
+    n_labeled: tuple[int, ...]
+    n_trees: int
+    rule: str
+    levels: tuple[float, ...]
+    tuning_trees: int
+    min_labeled: int
+    relief_neighbors: tuple[int, ...] = (15, 20, 30)
+    relief_influences: tuple[tuple[float, float], ...] = _INFLUENCES
+    judge_k: tuple[int, ...] = (20, 40)
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            name="paper",
+            n_folds=10,
+            n_labeled=(50, 100, 200, 350, 500),
+            n_trees=100,
+            rule="cv",
+            levels=tuple(i / 10 for i in range(11)),
+            tuning_trees=100,
+            min_labeled=0,
+        ),
+        Preset(
+            name="quick",
+            n_folds=3,
+            n_labeled=(50, 200, 500),
+            n_trees=50,
+            rule="oob",
+            levels=_QUARTERS,
+            tuning_trees=25,
+            min_labeled=4,
+        ),
+    )
+}
+
+
+class Study(NamedTuple):
+    """What all jobs of a run share."""
+
+    preset: Preset
+    seed: int
+    # Where the data are; None leaves the search to the registry.
+    folder: Path | None
+
+
+class Facts(NamedTuple):
+    """What planning needs to know of a data set."""
+
+    name: str
+    task: str
+    group: str
+    sha256: str
+    n_rows: int
+    n_features: int
+    # Columns of the target: classes, numbers or labels.
+    n_columns: int
+    n_folds: int
+    n_labeled: tuple[int, ...]
+
+
+class Job(NamedTuple):
+    """One data set, fold, number of labels and family of methods; independent of all others."""
+
+    dataset: str
+    fold: int
+    n_labeled: int
+    family: str
+    task: str
+    group: str
+    sha256: str
+    key: str
+    # In arbitrary units that are comparable within a family.
+    cost: float
+
+
+def stable_number(*parts: object) -> int:
+    """A seed out of names and numbers, the same in every process and on every machine.
+
+    Examples
+    --------
+    >>> stable_number(0, "Digits", 1), stable_number(0, "Digits", 2)
+    (1034230371, 3577637353)
+    """
+    return int.from_bytes(_digest(parts, 4), "big")
+
+
+def find_preset(name: str) -> Preset:
+    """The preset of that name."""
+    return PRESETS[_known(name, PRESETS, "preset")]
+
+
+def find_families(names: Iterable[str]) -> tuple[str, ...]:
+    """The families of these names, in the usual order; all of them where none is named."""
+    wanted = {_known(name, FAMILIES, "method") for name in names}
+    return tuple(family for family in FAMILIES if family in wanted or not wanted)
+
+
+def folds_of(data: StudyData, study: Study) -> list[Fold]:
+    """The splits of a data set: one for a predefined test part, else semi-supervised cross-validation."""
+    from ..evaluation.splits import semi_supervised_folds
+
+    n_rows = len(data.dataset.X)
+    return semi_supervised_folds(
+        data.dataset.target,
+        study.preset.n_folds,
+        study.preset.n_labeled,
+        test=None if data.n_train is None else list(range(data.n_train, n_rows)),
+        random_state=stable_number(study.seed, data.entry.name, "folds"),
+    )
+
+
+def facts_of(data: StudyData, study: Study) -> Facts:
+    """What planning needs to know of an open data set."""
+    folds = folds_of(data, study)
+    target = data.dataset.target
+    return Facts(
+        name=data.entry.name,
+        task=target.task,
+        group=data.entry.group,
+        sha256=data.sha256,
+        n_rows=len(data.dataset.X),
+        n_features=data.dataset.X.shape[1],
+        n_columns=target.n_classes or target.values.shape[1],
+        n_folds=len(folds),
+        n_labeled=tuple(folds[0].labeled),
+    )
+
+
+def jobs_of(facts: Facts, study: Study, families: Sequence[str] = FAMILIES) -> list[Job]:
+    """The jobs of one data set. Laplace is for regression, as in the paper."""
+    fitting = [family for family in families if family != "laplace" or facts.task == "regression"]
+    return [
+        Job(
+            facts.name,
+            fold,
+            n_labeled,
+            family,
+            facts.task,
+            facts.group,
+            facts.sha256,
+            job_key(facts.name, facts.sha256, fold, n_labeled, family, study),
+            job_cost(facts, family, study.preset),
+        )
+        for family in fitting
+        for fold in range(facts.n_folds)
+        for n_labeled in facts.n_labeled
+    ]
+
+
+def cheapest_first(jobs: Iterable[Job]) -> list[Job]:
+    """So that an unfinished run covers many data sets; the jobs of one data set and family stay together."""
+    return sorted(jobs, key=lambda job: (job.cost, job[:4]))
+
+
+def job_key(name: str, sha256: str, fold: int, n_labeled: int, family: str, study: Study) -> str:
+    """A digest of everything that the results of a job depend on."""
+    numbers = asdict(study.preset)
+    del numbers["name"]
+    return _digest([RESULT_VERSION, name, sha256, fold, n_labeled, family, study.seed, numbers], 16).hex()
+
+
+def job_cost(facts: Facts, family: str, preset: Preset) -> float:
+    """About the seconds of a job, from the operations it takes.
+
+    Forests: trees x levels of a tree x rows x candidate features x columns of the impurity; Relief and
+    Laplace: pairs of rows x features; no ranking: the judge's pairs.
+    """
+    n, d, c = facts.n_rows, facts.n_features, facts.n_features + facts.n_columns
+    if family not in FORESTS:
+        return _SECONDS_PER_PAIR[family] * n * n * (d + 20)
+    candidates = math.sqrt(d) if family == "random_forest" else d
+    repeats = 4 if preset.rule == "cv" else 1
+    trees = preset.n_trees + len(preset.levels) * repeats * preset.tuning_trees
+    return _SECONDS_PER_STEP[family] * trees * n * math.log2(n) * candidates * c
+
+
+# One core, measured on the shared data with the preset "quick"; what counts is the order of magnitude.
+_SECONDS_PER_STEP = {"random_forest": 2e-9, "extra_trees": 5e-10, "bagging": 1e-9}
+_SECONDS_PER_PAIR = {"relief": 1e-9, "laplace": 2e-10, "equal": 1e-10}
+
+
+def _known(name: str, known: Iterable[str], what: str) -> str:
+    from ..data.hierarchy import suggestion
+
+    known = tuple(known)
+    if name not in known:
+        near = suggestion(name, known)
+        raise ValueError(f"There is no {what} {name!r}{near}; there are {', '.join(known)}.")
+    return name
+
+
+def _digest(parts: object, size: int) -> bytes:
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=size).digest()

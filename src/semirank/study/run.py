@@ -1,0 +1,288 @@
+"""Running a study: plan, claim, hand out, write down."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import NamedTuple
+
+from .plan import Job, Study, cheapest_first, facts_of, find_families, find_preset, jobs_of
+from .store import BEAT_SECONDS, JobRow, Store
+from .workers import LocalWorkers, Outcome, Workers
+
+# A job whose process dies is tried again once: another program may have taken the memory.
+_ATTEMPTS = 2
+
+
+class Progress(NamedTuple):
+    """How far a run is; `seconds_left` is an estimate, None before anything is known."""
+
+    done: int
+    failed: int
+    total: int
+    seconds_left: float | None
+
+
+class Summary(NamedTuple):
+    """What a run did.
+
+    Attributes
+    ----------
+    done, failed : int
+        Jobs that this run finished, and that failed in it.
+    kept : int
+        Jobs that were done before.
+    failed_before : int
+        Jobs that failed in earlier runs and were not tried again.
+    outdated : int
+        Jobs whose result was made from other data or by an older version, and kept.
+    elsewhere : int
+        Jobs that another run is working on.
+    missing : list of (str, str)
+        Data sets that could not be opened, and why.
+    """
+
+    done: int
+    failed: int
+    kept: int
+    failed_before: int
+    outdated: int
+    elsewhere: int
+    missing: list[tuple[str, str]]
+
+
+def run_study(
+    preset: str = "quick",
+    *,
+    store: str | PathLike[str],
+    data: str | PathLike[str] | None = None,
+    only: Iterable[str] = (),
+    methods: Iterable[str] = (),
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    seed: int = 0,
+    retry: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Summary:
+    """Do all jobs of a study that are not done yet.
+
+    Finished jobs are in the store whatever happens later; call again to go on. Several runs may share a
+    store on one machine.
+
+    Parameters
+    ----------
+    preset : {"quick", "paper"}
+    store : path
+        An SQLite file, made if it is not there. It holds one preset with one seed.
+    data : path, optional
+        A folder with a manifest.json; by default the one that SEMIRANK_DATA names, else the cache.
+    only : names of data sets, optional
+        By default all that are there.
+    methods : names of families, optional
+        Of "random_forest", "extra_trees", "bagging", "relief", "laplace", "equal"; by default all.
+    n_jobs : int, optional
+        Processes; by default one per core.
+    dask : str, optional
+        The address of a Dask scheduler, or "local".
+    seed : int, default=0
+    retry : bool, default=False
+        Do failed and outdated jobs again.
+    progress : callable, optional
+        Called with a :class:`Progress` now and then.
+    say : callable, optional
+        Called with sentences for the user.
+
+    Returns
+    -------
+    Summary
+    """
+    from .registry import data_folder
+
+    n_workers = (os.cpu_count() or 1) if n_jobs is None else n_jobs
+    if n_workers < 1:
+        raise ValueError(f"The number of processes must be at least 1, not {n_workers}.")
+    say = say or (lambda text: None)
+    study = Study(find_preset(preset), seed, data_folder(data).absolute())
+    families = find_families(methods)
+    with Store(store, study) as opened:
+        jobs, missing = plan_jobs(study, list(only), families, say)
+        opened.add(jobs)
+        return _Run(opened, study, jobs, retry, progress, say).go(n_workers, dask, missing)
+
+
+def plan_jobs(
+    study: Study, only: Sequence[str], families: Sequence[str], say: Callable[[str], None]
+) -> tuple[list[Job], list[tuple[str, str]]]:
+    """The jobs of all data sets that can be opened, cheapest first, and the others with the reasons.
+
+    A name that is not known, or not there though it was asked for, is an error.
+    """
+    from .registry import available, find, open_dataset
+
+    folder = study.folder
+    assert folder is not None
+    missing: list[tuple[str, str]] = []
+    if only:
+        names = list(dict.fromkeys(find(name, folder).name for name in only))
+    else:
+        names, missing = available(folder)
+    jobs: list[Job] = []
+    for name in names:
+        try:
+            jobs += jobs_of(facts_of(open_dataset(name, folder), study), study, families)
+        except ValueError as error:
+            if only:
+                raise
+            missing.append((name, str(error)))
+    if not jobs:
+        raise ValueError(f"There is nothing to do: no data set of {folder} fits the methods.")
+    for name, why in missing:
+        say(f"left out: {name}, {why}")
+    return cheapest_first(jobs), missing
+
+
+class _Run:
+    """The loop of one run; it alone writes to the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        jobs: Sequence[Job],
+        retry: bool,
+        progress: Callable[[Progress], None] | None,
+        say: Callable[[str], None],
+    ) -> None:
+        self.store, self.study, self.jobs, self.retry = store, study, jobs, retry
+        self.progress, self.say = progress, say
+        mine = {job[:4]: job for job in jobs}
+        self.known = {row.place: row for row in store.jobs() if row.place in mine}
+        done = [row for row in self.known.values() if row.state == "done"]
+        outdated = [row for row in done if row.key != mine[row.place].key]
+        self.failed_before = 0 if retry else sum(row.state == "failed" for row in self.known.values())
+        self.outdated = 0 if retry else len(outdated)
+        self.kept = len(done) - len(outdated)
+        self.pace = Pace(row for row in done if row not in outdated)
+        idle = {row.place for row in self.known.values() if row.state in ("missing", "claimed")}
+        again = {row.place for row in self.known.values() if row.state == "failed"}
+        again |= {row.place for row in outdated}
+        self.queue = deque(job for job in jobs if job[:4] in idle or (retry and job[:4] in again))
+        self.running: dict[tuple, Job] = {}
+        self.attempts: dict[str, int] = {}
+        self.done = self.failed = 0
+
+    def go(self, n_workers: int, dask: str | None, missing: list[tuple[str, str]]) -> Summary:
+        """Hand out jobs until none is left that this run may take."""
+        taken: list[Job] = []  # by other runs
+        if self.queue:
+            workers = self._workers(n_workers, dask)
+            try:
+                taken = self._loop(workers, n_workers)
+            finally:
+                workers.close()
+                self.store.release()
+        elsewhere = sum(row.state == "claimed" for row in self._rows(taken))
+        return Summary(
+            self.done, self.failed, self.kept, self.failed_before, self.outdated, elsewhere, missing
+        )
+
+    def _workers(self, n_workers: int, dask: str | None) -> Workers:
+        if dask is not None:
+            from .cluster import DaskWorkers
+
+            return DaskWorkers(self.study, dask, n_workers)
+        return LocalWorkers(self.study, min(n_workers, len(self.queue)))
+
+    def _loop(self, workers: Workers, n_workers: int) -> list[Job]:
+        taken: list[Job] = []
+        claimed = False
+        beat = time.monotonic()
+        self._report(n_workers)
+        while True:
+            while self.queue and workers.free() > 0:
+                job = self.queue.popleft()
+                if self.store.claim(job, retry=self.retry):
+                    claimed = True
+                    self.running[job[:4]] = job
+                    workers.submit(job)
+                else:
+                    taken.append(job)
+            if not self.running:
+                if not claimed:
+                    return taken
+                # What another run had when its turn came may be free by now, if that run was stopped.
+                self.queue, taken, claimed = deque(taken), [], False
+                continue
+            for outcome in workers.wait(1.0):
+                self._note(outcome)
+                self._report(n_workers)
+            if time.monotonic() - beat > BEAT_SECONDS:
+                beat = time.monotonic()
+                self.store.beat()
+                self._report(n_workers)
+
+    def _note(self, outcome: Outcome) -> None:
+        job = outcome.job
+        del self.running[job[:4]]
+        if outcome.error is None:
+            self.store.finish(job, outcome.records, outcome.seconds)
+            self.pace.add(job.family, job.cost, outcome.seconds)
+            self.done += 1
+            return
+        self.attempts[job.key] = self.attempts.get(job.key, 0) + 1
+        if outcome.died and self.attempts[job.key] < _ATTEMPTS:
+            self.queue.appendleft(job)
+            return
+        self.store.fail(job, outcome.error, outcome.seconds)
+        self.failed += 1
+        self.say(f"failed: {describe(job)}: {outcome.error}")
+
+    def _rows(self, jobs: Iterable[Job]) -> list[JobRow]:
+        places = {job[:4] for job in jobs}
+        return [row for row in self.store.jobs() if row.place in places] if places else []
+
+    def _report(self, n_workers: int) -> None:
+        if self.progress is None:
+            return
+        left = self.pace.seconds([*self.queue, *self.running.values()], n_workers)
+        total = len(self.jobs) - self.outdated - self.failed_before
+        self.progress(Progress(self.kept + self.done, self.failed, total, left))
+
+
+class Pace:
+    """How long jobs of each family take, relative to their estimated cost (which is in rough seconds)."""
+
+    def __init__(self, done: Iterable[JobRow] = ()) -> None:
+        self._sums: dict[str, tuple[float, float]] = {}
+        for row in done:
+            self.add(row.family, row.cost, row.job_seconds or 0.0)
+
+    def add(self, family: str, cost: float, seconds: float) -> None:
+        """Learn from a finished job."""
+        before = self._sums.get(family, (0.0, 0.0))
+        self._sums[family] = before[0] + cost, before[1] + seconds
+
+    def seconds(self, jobs: Iterable[Job | JobRow], n_workers: int = 1) -> float | None:
+        """For these jobs; None while nothing is known."""
+        if not self._sums:
+            return None
+        total = 0.0
+        for job in jobs:
+            cost, spent = self._sums.get(job.family, (1.0, 1.0))
+            total += job.cost * spent / cost
+        return total / n_workers
+
+
+def describe(job: Job | JobRow) -> str:
+    """A job in words.
+
+    Examples
+    --------
+    >>> describe(JobRow("Digits", 2, 50, "relief", "", "", "", "", 1.0, "done", None, None))
+    'Digits, fold 2, 50 labels, relief'
+    """
+    return f"{job.dataset}, fold {job.fold}, {job.n_labeled} labels, {job.family}"

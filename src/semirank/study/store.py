@@ -1,0 +1,447 @@
+"""The store of a study: one SQLite file that survives kills and is shared by concurrent runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from .plan import Job, Study
+from .records import Record
+
+# "SEMI" as a number: tells a store from the databases of other programs.
+_APPLICATION = 0x53454D49
+_FORMAT = 1
+# A run says this often that it is alive; a claim this old belongs to nobody.
+BEAT_SECONDS = 15.0
+DEAD_SECONDS = 120.0
+_WAIT_SECONDS = 60.0  # for another run that is writing
+
+_TABLES = """
+CREATE TABLE study (
+    preset TEXT NOT NULL,
+    numbers TEXT NOT NULL,
+    seed INTEGER NOT NULL
+);
+CREATE TABLE jobs (
+    dataset TEXT NOT NULL,
+    fold INTEGER NOT NULL,
+    n_labeled INTEGER NOT NULL,
+    family TEXT NOT NULL,
+    task TEXT NOT NULL,
+    "group" TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    key TEXT NOT NULL UNIQUE,
+    cost REAL NOT NULL,
+    state TEXT NOT NULL,
+    owner TEXT,
+    beat REAL,
+    job_seconds REAL,
+    error TEXT,
+    PRIMARY KEY (dataset, fold, n_labeled, family)
+);
+CREATE TABLE results (
+    key TEXT NOT NULL REFERENCES jobs (key),
+    labels_used INTEGER NOT NULL,
+    n_test INTEGER NOT NULL,
+    side TEXT NOT NULL,
+    score TEXT NOT NULL,
+    pool TEXT NOT NULL,
+    k INTEGER NOT NULL,
+    measure TEXT NOT NULL,
+    greater_is_better INTEGER NOT NULL,
+    value REAL NOT NULL,
+    seconds REAL NOT NULL,
+    tuning_seconds REAL NOT NULL,
+    setting TEXT NOT NULL,
+    PRIMARY KEY (key, side, score, pool, k)
+);
+CREATE TABLE properties (
+    dataset TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (dataset, name)
+);
+"""
+
+_PLACE = ("dataset", "fold", "n_labeled", "family")
+_OF_JOB = (*_PLACE, "task", "group")
+_OF_RESULT = tuple(name for name in Record._fields if name not in _OF_JOB)
+
+
+class JobRow(NamedTuple):
+    """A job as the store knows it."""
+
+    dataset: str
+    fold: int
+    n_labeled: int
+    family: str
+    task: str
+    group: str
+    sha256: str
+    key: str
+    cost: float
+    # "missing", "claimed", "done" or "failed"
+    state: str
+    job_seconds: float | None
+    error: str | None
+
+    @property
+    def place(self) -> tuple[str, int, int, str]:
+        """What the job is about, whatever the data and numbers."""
+        return self[:4]
+
+
+_JOB_COLUMNS = ", ".join(f'"{name}"' for name in JobRow._fields)
+
+
+class StoreError(ValueError):
+    """The store cannot be read or written; the message is one sentence for the user."""
+
+
+class Store:
+    """A store, open for reading and writing (or `read_only`).
+
+    Parameters
+    ----------
+    path : path
+    study : Study, optional
+        Makes the store where there is none; one that holds another study is refused.
+    read_only : bool, default=False
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from semirank.study.plan import PRESETS
+    >>> path = Path(tempfile.mkdtemp()) / "study.sqlite"
+    >>> with Store(path, Study(PRESETS["quick"], 0, None)) as store:
+    ...     store.jobs()
+    []
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], study: Study | None = None, *, read_only: bool = False
+    ) -> None:
+        self.path = Path(path)
+        # A token, since numbers of processes come again.
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        with self._said():
+            self._connection = self._open(study, read_only)
+            try:
+                if study is not None:
+                    self._begin(study)
+                self._check(study)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; all that was finished is in it."""
+        self._connection.close()
+
+    def preset_and_seed(self) -> tuple[str, int]:
+        """Which study this is."""
+        return self._rows("SELECT preset, seed FROM study")[0]
+
+    def add(self, jobs: Iterable[Job]) -> None:
+        """Plan jobs; those that are known already stay as they are."""
+        columns = ", ".join(f'"{name}"' for name in Job._fields)
+        marks = ", ".join("?" * len(Job._fields))
+        with self._transaction() as cursor:
+            cursor.executemany(
+                f"INSERT INTO jobs ({columns}, state) VALUES ({marks}, 'missing') "
+                # What was never done may be planned anew, from changed data or by a newer version.
+                f"ON CONFLICT ({', '.join(_PLACE)}) DO UPDATE SET key = excluded.key, "
+                "sha256 = excluded.sha256, cost = excluded.cost WHERE state = 'missing'",
+                list(jobs),
+            )
+
+    def jobs(self) -> list[JobRow]:
+        """All planned jobs, cheapest first."""
+        rows = self._rows(f"SELECT {_JOB_COLUMNS} FROM jobs ORDER BY cost, {', '.join(_PLACE)}")
+        return [JobRow(*row) for row in rows]
+
+    def claim(self, job: Job, *, retry: bool = False) -> bool:
+        """Take a job, unless it is done or another run that is alive has it.
+
+        `retry` takes failed jobs too, and those whose result came from other data or an older version.
+        """
+        with self._transaction() as cursor:
+            found = cursor.execute(
+                f"SELECT key, state, owner, beat FROM jobs WHERE {_at_place()}", job[:4]
+            ).fetchone()
+            if found is None:
+                return False
+            key, state, owner, beat = found
+            if state == "claimed":
+                if not self._is_dead(owner, beat):
+                    return False
+            elif state == "failed" or (state == "done" and key != job.key):
+                if not retry:
+                    return False
+            elif state == "done":
+                return False
+            cursor.execute("DELETE FROM results WHERE key = ?", (key,))
+            cursor.execute(
+                "UPDATE jobs SET key = ?, sha256 = ?, cost = ?, state = 'claimed', owner = ?, beat = ?, "
+                f"job_seconds = NULL, error = NULL WHERE {_at_place()}",
+                (job.key, job.sha256, job.cost, self.owner, time.time(), *job[:4]),
+            )
+            return True
+
+    def beat(self) -> None:
+        """Say that the claims of this run are alive."""
+        with self._transaction() as cursor:
+            cursor.execute(
+                "UPDATE jobs SET beat = ? WHERE owner = ? AND state = 'claimed'", (time.time(), self.owner)
+            )
+
+    def release(self) -> None:
+        """Give back the claims of this run."""
+        with self._transaction() as cursor:
+            cursor.execute(
+                "UPDATE jobs SET state = 'missing', owner = NULL WHERE owner = ? AND state = 'claimed'",
+                (self.owner,),
+            )
+
+    def finish(self, job: Job, records: Sequence[Record], seconds: float) -> None:
+        """Write the results of a job, all or none."""
+        with self._transaction() as cursor:
+            self._write(cursor, job.key, records)
+            cursor.execute(
+                "UPDATE jobs SET state = 'done', owner = NULL, job_seconds = ? WHERE key = ?",
+                (seconds, job.key),
+            )
+
+    def fail(self, job: Job, error: str, seconds: float) -> None:
+        """Write why a job failed."""
+        with self._transaction() as cursor:
+            cursor.execute(
+                "UPDATE jobs SET state = 'failed', owner = NULL, job_seconds = ?, error = ? WHERE key = ? "
+                "AND state != 'done'",
+                (seconds, error, job.key),
+            )
+
+    def records(self) -> list[Record]:
+        """Everything that was judged."""
+        columns = ", ".join(f'jobs."{n}"' if n in _OF_JOB else f"results.{n}" for n in Record._fields)
+        rows = self._rows(
+            f"SELECT {columns} FROM results JOIN jobs USING (key) WHERE state = 'done' "
+            f"ORDER BY {', '.join(_PLACE)}, side, score, pool, k"
+        )
+        place = Record._fields.index("greater_is_better")
+        return [Record._make((*row[:place], bool(row[place]), *row[place + 1 :])) for row in rows]
+
+    def take_in(self, rows: Iterable[tuple[JobRow, list[Record]]]) -> int:
+        """Add jobs that are done or failed elsewhere; what is done here stays. Returns how many came in."""
+        came = 0
+        with self._transaction() as cursor:
+            for row, records in rows:
+                here = cursor.execute(
+                    f"SELECT key, state FROM jobs WHERE {_at_place()}", row.place
+                ).fetchone()
+                if here is not None and (here[1] in ("done", "claimed") or here[1:] == (row.state,)):
+                    continue
+                cursor.execute(f"DELETE FROM jobs WHERE {_at_place()}", row.place)
+                marks = ", ".join("?" * len(JobRow._fields))
+                cursor.execute(f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({marks})", row)
+                self._write(cursor, row.key, records)
+                came += 1
+        return came
+
+    def properties(self) -> dict[str, dict[str, float]]:
+        """Numbers about data sets, by data set and name."""
+        found: dict[str, dict[str, float]] = {}
+        for dataset, name, value in self._rows("SELECT dataset, name, value FROM properties"):
+            found.setdefault(dataset, {})[name] = value
+        return found
+
+    def keep_property(self, dataset: str, sha256: str, name: str, value: float) -> None:
+        """Write a number about a data set."""
+        with self._transaction() as cursor:
+            cursor.execute(
+                "INSERT OR REPLACE INTO properties VALUES (?, ?, ?, ?)", (dataset, sha256, name, value)
+            )
+
+    def _open(self, study: Study | None, read_only: bool) -> sqlite3.Connection:
+        if not read_only and study is not None:
+            folder = self.path.absolute().parent
+            if not folder.is_dir():
+                raise StoreError(f"{self.path} cannot be made: the folder {folder} does not exist.")
+        elif not self.path.exists():
+            raise StoreError(f"There is no store {self.path}; `semirank study run` makes one.")
+        if self.path.is_dir():
+            raise StoreError(f"{self.path} is a folder; name a file for the store.")
+        mode = "ro" if read_only else "rwc" if study is not None else "rw"
+        uri = self.path.absolute().as_uri()
+        connection = _connect(f"{uri}?mode={mode}")
+        if read_only:
+            try:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            except sqlite3.OperationalError:
+                connection.close()
+                if self.path.with_name(self.path.name + "-wal").exists():
+                    raise
+                # A folder that cannot be written has no room for the files that sqlite reads along with.
+                connection = _connect(f"{uri}?immutable=1")
+        return connection
+
+    def _begin(self, study: Study) -> None:
+        """Turn an empty file into a store."""
+        if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        with self._transaction() as cursor:
+            # Another run may have come first.
+            if cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return
+            for statement in _TABLES.split(";\n"):
+                if statement.strip():
+                    cursor.execute(statement)
+            cursor.execute(f"PRAGMA application_id = {_APPLICATION}")
+            cursor.execute(f"PRAGMA user_version = {_FORMAT}")
+            cursor.execute(
+                "INSERT INTO study VALUES (?, ?, ?)", (study.preset.name, _numbers(study), study.seed)
+            )
+
+    def _check(self, study: Study | None) -> None:
+        execute = self._connection.execute
+        if execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+            raise StoreError(f"{self.path} is not a store of semirank; name another file.")
+        version = execute("PRAGMA user_version").fetchone()[0]
+        if version != _FORMAT:
+            raise StoreError(
+                f"{self.path} has format {version}, this semirank writes format {_FORMAT}; "
+                "use the version that made it, or another file."
+            )
+        if study is None:
+            return
+        preset, numbers, seed = execute("SELECT preset, numbers, seed FROM study").fetchone()
+        if (preset, seed) != (study.preset.name, study.seed):
+            raise StoreError(
+                f"{self.path} holds the preset {preset!r} with seed {seed}, not {study.preset.name!r} with "
+                f"seed {study.seed}; name another file."
+            )
+        if numbers != _numbers(study):
+            raise StoreError(
+                f"{self.path} holds the preset {preset!r} with other numbers, from another version of "
+                "semirank; name another file."
+            )
+
+    def _is_dead(self, owner: str, beat: float) -> bool:
+        """Whether nobody works on a claim any more."""
+        if owner == self.owner or time.time() - beat > DEAD_SECONDS:
+            return True
+        host, pid, _ = owner.rsplit(":", 2)
+        if host != socket.gethostname():
+            return False
+        return int(pid) == os.getpid() or not _process_lives(int(pid))
+
+    def _write(self, cursor: sqlite3.Cursor, key: str, records: Iterable[Record]) -> None:
+        place = [Record._fields.index(name) for name in _OF_RESULT]
+        marks = ", ".join("?" * (len(_OF_RESULT) + 1))
+        cursor.execute("DELETE FROM results WHERE key = ?", (key,))
+        cursor.executemany(
+            f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES ({marks})",
+            [(key, *(record[p] for p in place)) for record in records],
+        )
+
+    def _rows(self, query: str) -> list[tuple]:
+        with self._said(), closing(self._connection.execute(query)) as cursor:
+            return cursor.fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Cursor]:
+        """Everything inside or nothing; the write lock is taken first, so that reads inside stay true."""
+        with self._said():
+            cursor = self._connection.cursor()
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                yield cursor
+                cursor.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.rollback()
+                raise
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """Errors of the database in words."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            told = _TOLD.get(code, "cannot be used")
+            raise StoreError(f"The store {self.path} {told} ({error}).") from error
+
+
+_TOLD = {
+    sqlite3.SQLITE_NOTADB: "is not a store of semirank; name another file",
+    sqlite3.SQLITE_CORRUPT: "is damaged; take up a copy or an export of it",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; what was finished is kept, make room and run again",
+    sqlite3.SQLITE_IOERR: "cannot be read or written; what was finished is kept, look at the disk",
+    sqlite3.SQLITE_READONLY: "cannot be written; change its permissions or name another file",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; look at its name and permissions",
+    sqlite3.SQLITE_PERM: "cannot be opened; look at its permissions",
+    sqlite3.SQLITE_BUSY: "is in use by another program that does not let go; try again later",
+    sqlite3.SQLITE_LOCKED: "is in use by another program that does not let go; try again later",
+}
+
+
+def records(path: str | PathLike[str]) -> list[Record]:
+    """All judged values of a store, in a fixed order.
+
+    Parameters
+    ----------
+    path : path
+        Of a store that :func:`semirank.study.run_study` made.
+
+    Returns
+    -------
+    list of Record
+    """
+    with Store(path, read_only=True) as store:
+        return store.records()
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    # isolation_level None: transactions are ours alone.
+    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
+    connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
+    return connection
+
+
+def _at_place() -> str:
+    return " AND ".join(f"{name} = ?" for name in _PLACE)
+
+
+def _numbers(study: Study) -> str:
+    return json.dumps(asdict(study.preset), sort_keys=True)
+
+
+def _process_lives(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # there is no harmless way to ask; the beat will tell
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is there, and somebody else's
+        return True
+    return True
