@@ -13,8 +13,7 @@ import pytest
 from scipy import sparse
 
 import semirank
-from semirank import ForestRanker, Hierarchy, cli
-from semirank.data import frames
+from semirank import ForestRanker, Hierarchy, _memory, cli
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -111,14 +110,19 @@ DATA = {
         r"hierarchical task only",
     ),
     "unknown task": (X, NUMBERS, {"task": "regresion"}, r"did you mean 'regression'\?"),
-    "sparse": (sparse.csr_array((10**6, 10**6)), np.arange(10**6), {}, r"would need .* GiB when made dense"),
+    "sparse": (
+        sparse.csr_array((10**6, 10**6)),
+        np.arange(10**6),
+        {},
+        r"made dense, would need about .* GiB",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", DATA)
 def test_data(case):
     features, target, params, message = DATA[case]
-    with pytest.raises((ValueError, TypeError), match=message) as caught:
+    with pytest.raises((ValueError, TypeError, MemoryError), match=message) as caught:
         fit(features, target, **params)
     assert_one_sentence(str(caught.value))
     with pytest.raises(type(caught.value), match=message):
@@ -246,10 +250,10 @@ class TestSaidNotRefused:
 
 
 def test_sparse_matrices_that_fit_are_taken(monkeypatch):
-    monkeypatch.setattr(frames, "memory_limit", lambda: 8.0 * X.size)
     assert fit(sparse.csr_array(X), NUMBERS).n_features_in_ == 3
-    monkeypatch.setattr(frames, "memory_limit", lambda: 8.0 * X.size - 1)
-    with pytest.raises(ValueError, match=r"sparse matrix of shape \(40, 3\) would need"):
+    monkeypatch.setattr(_memory, "_ALWAYS", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 24 * X.size - 1)
+    with pytest.raises(MemoryError, match=r"sparse matrix of shape \(40, 3\), made dense, would need"):
         fit(sparse.csr_array(X), NUMBERS)
 
 
@@ -374,10 +378,11 @@ def test_sparse_file_too_large_to_hold(call, monkeypatch):
         "@relation r\n" + "".join(f"@attribute a{j} numeric\n" for j in range(50)) + "@attribute y {p,q}\n"
     )
     Path("s.arff").write_text(header + "@data\n" + "{0 1, 50 q}\n{1 2}\n" * 20)
-    monkeypatch.setattr(frames, "memory_limit", lambda: 1000.0)
+    monkeypatch.setattr(_memory, "_ALWAYS", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 30_000)
     code, _, err = call("rank", "s.arff", "-t", "y")
     assert code == 2
-    assert re.search(r"^error: .*s\.arff .*GiB when made dense", err.splitlines()[-1])
+    assert re.search(r"^error: .*s\.arff .*made dense, would need about .* KiB", err.splitlines()[-1])
 
 
 def test_too_few_labels_are_said_on_the_command_line(call):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semirank.data import frames
+from semirank import _memory
+from semirank.data import text
 from semirank.data.arff import read_arff
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
@@ -212,8 +213,10 @@ def test_sparse_base_is_checked(write):
 
 
 def test_too_large_a_sparse_file(write, monkeypatch):
-    monkeypatch.setattr(frames, "memory_limit", lambda: 10.0)
-    with pytest.raises(ValueError, match=r"file.arff of shape \(1, 2\) would need"):
+    monkeypatch.setattr(_memory, "_ALWAYS", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 10)
+    monkeypatch.setattr(text, "_PER_BYTE", 0)
+    with pytest.raises(MemoryError, match=r"file.arff of shape \(1, 2\), made dense, would need"):
         read_arff(write(HEADER + "{0 1}\n"))
 
 

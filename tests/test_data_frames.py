@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semirank import Table
-from semirank.data import frames
+from semirank import Table, _memory
 from semirank.data.frames import encode_features, encode_like, feature_names
 
 
@@ -168,15 +167,13 @@ def test_sparse_matrices():
 
 
 def test_too_large_sparse_matrix(monkeypatch):
-    monkeypatch.setattr(frames, "memory_limit", lambda: 1000.0)
+    monkeypatch.setattr(_memory, "_ALWAYS", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 1000)
     with pytest.raises(
-        ValueError, match=r"sparse matrix of shape \(100, 50\) would need .* GiB.*fewer columns"
+        MemoryError,
+        match=r"sparse matrix of shape \(100, 50\), made dense, would need about 117.2 KiB .*fewer rows",
     ):
         encode_features(sp.csr_matrix((100, 50)))
-
-
-def test_memory_limit_is_sensible():
-    assert frames.memory_limit() > 2**26
 
 
 class TestCategoricalFeatures:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import gzip
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -110,11 +109,11 @@ def _label(cell: object) -> str:
 
 def _from_pipe(stack: contextlib.ExitStack) -> Path:
     """Standard input as a file, named by what it looks like."""
-    content = sys.stdin.buffer.read()
+    from .data.text import read_bytes
+
+    content = read_bytes(sys.stdin.buffer, "the pipe")
     if not content.strip():
         raise ValueError("Nothing came through the pipe.")
-    if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     lines = content[:100_000].lower().splitlines()
     if content[:4] == b"PAR1":
@@ -133,12 +132,14 @@ def read_hierarchy(path: Path) -> list[Any]:
 
     In pairs, the parent "root" stands for no parent.
     """
-    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    from .data.text import read_text, short
+
+    lines = [line.strip() for line in read_text(path).split("\n") if line.strip()]
     if not any("," in line for line in lines):
         return lines
     for line in lines:
         if line.count(",") != 1:
-            raise ValueError(f"{path.name}: the line {line!r} is no parent,child pair as others are.")
+            raise ValueError(f"{path.name}: the line {short(line)} is no parent,child pair as others are.")
     return [line.split(",") for line in lines]
 
 
@@ -158,7 +159,7 @@ def parameters(settings: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"--set takes NAME=VALUE, got {setting!r}.")
         try:
             found[name] = ast.literal_eval(value.strip())
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested too deeply
             found[name] = {"true": True, "false": False, "null": None}.get(value.strip(), value.strip())
     return found
 

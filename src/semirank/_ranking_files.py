@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import secrets
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -57,7 +58,7 @@ def write_whole(path: str | PathLike[str], text: str) -> None:
     if target.exists() and not target.is_file():
         target.write_text(text, encoding="utf-8")  # a pipe or a device has no halves to protect
         return
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
     try:
         with open(draft, "x", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -79,6 +80,8 @@ def from_json(text: str) -> Ranking:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno} is not valid JSON.") from error
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply.") from None
     if not isinstance(values, dict) or values.pop("format", None) != "semirank ranking 1":
         raise ValueError('the entry "format": "semirank ranking 1" is not there.')
     return Ranking.from_dict(values)

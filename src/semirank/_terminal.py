@@ -33,8 +33,9 @@ def run(command: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader of our output has left, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MemoryError:
-        say("error: not enough memory; use fewer rows or features.")
+    except MemoryError as error:
+        why = str(error) and _one_line(error)
+        say(f"error: {why or 'not enough memory; use fewer rows or features.'}")
         return 2
     except OSError as error:
         system = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from .frames import refuse_too_large
+from .frames import ensure_dense
 from .hierarchy import ROOT, Hierarchy, suggestion
+from .text import parse_numbers, read_text, short
 
-_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_DECLARATION = re.compile(rf"(?i)@attribute\s+({_QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.*)")
-_CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"\s][^,]*|)\s*(,|$)")
-_SPARSE_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"\s][^,]*)\s*(,|$)")
+# Possessive (*+, ++): nothing is given back, so a line is read once from left to right, however long it is.
+_QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
+_DECLARATION = re.compile(rf"(?is)@attribute\s++({_QUOTED}|[^\s{{'\"][^\s{{]*+)\s*+(.*+)")
+_CELL = re.compile(rf"\s*+({_QUOTED}|[^,'\"\s][^,]*+|)\s*+(,|$)")
+_SPARSE_CELL = re.compile(rf"\s*+(\d++)\s++({_QUOTED}|[^,'\"\s][^,]*+)\s*+(,|$)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _NUMERIC = ("numeric", "real", "integer")
 
@@ -80,31 +81,6 @@ def read_arff(path: str | Path, *, sparse_base: int = 0) -> Arff:
     return Arff(relation, tuple(final), cells)
 
 
-def read_text(path: str | Path) -> str:
-    """The text of a file, gunzipped, without byte-order mark, with plain line ends; UTF-8, else Latin-1."""
-    data = Path(path).read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def parse_numbers(cells: Sequence[str], missing: frozenset[str]) -> np.ndarray | None:
-    """The cells as numbers, NaN where missing, or None if one of them is no number."""
-    try:
-        values = list(map(float, cells))
-    except ValueError:
-        try:
-            values = [np.nan if cell in missing else float(cell) for cell in cells]
-        except ValueError:
-            return None
-    # Python reads 1_2 as 12, which nobody means in a data file
-    return None if "_" in "".join(cells) else np.array(values, dtype=np.float64)
-
-
 _HOLE = frozenset("?")
 
 
@@ -118,7 +94,7 @@ def _header(lines: list[str], file: str) -> tuple[str, list[Attribute], int]:
             attribute = _attribute(line, file, number)
             if attribute.name in names:
                 raise ValueError(
-                    f"{file}, line {number}: the attribute {attribute.name!r} is declared twice."
+                    f"{file}, line {number}: the attribute {short(attribute.name)} is declared twice."
                 )
             names.add(attribute.name)
             attributes.append(attribute)
@@ -129,20 +105,22 @@ def _header(lines: list[str], file: str) -> tuple[str, list[Attribute], int]:
                 raise ValueError(f"{file}, line {number}: @data comes before any @attribute.")
             return relation, attributes, number
         elif line and line[0] not in "%@":
-            raise ValueError(f"{file}, line {number}: {line[:40]!r} is no ARFF declaration (before @data).")
+            raise ValueError(f"{file}, line {number}: {short(line)} is no ARFF declaration (before @data).")
     raise ValueError(f"{file} has no @data line, so it is no complete ARFF file.")
 
 
 def _attribute(line: str, file: str, number: int) -> Attribute:
     match = _DECLARATION.fullmatch(line)
     if match is None:
-        raise ValueError(f"{file}, line {number}: {line[:60]!r} is not '@attribute name type'.")
+        raise ValueError(f"{file}, line {number}: {short(line)} is not '@attribute name type'.")
     name, kind = _unquote(match[1]), match[2]
     if kind.startswith("{"):
         inside, brace, _ = kind[1:].rpartition("}")
         values = _split(inside) if brace else None
         if values is None:
-            raise ValueError(f"{file}, line {number}: the values of {name!r} are not written as {{a,b,c}}.")
+            raise ValueError(
+                f"{file}, line {number}: the values of {short(name)} are not written as {{a,b,c}}."
+            )
         return Attribute(name, "nominal", tuple(dict.fromkeys(v for v in values if v)))
     word = (re.match(r"[A-Za-z]*", kind) or [""])[0].lower()
     if word in _NUMERIC:
@@ -157,9 +135,11 @@ def _attribute(line: str, file: str, number: int) -> Attribute:
             raise ValueError(f"{file}, line {number}: {error}") from None
     if word == "date":
         raise ValueError(
-            f"{file}, line {number}: the attribute {name!r} is a date; write it as a number instead."
+            f"{file}, line {number}: the attribute {short(name)} is a date; write it as a number instead."
         )
-    raise ValueError(f"{file}, line {number}: the attribute {name!r} has the unknown type {kind[:40]!r}.")
+    raise ValueError(
+        f"{file}, line {number}: the attribute {short(name)} has the unknown type {short(kind)}."
+    )
 
 
 def _hierarchy(entries: list[str]) -> Hierarchy:
@@ -216,7 +196,8 @@ def _read_dense(
         if attribute.kind == "numeric":
             numbers = parse_numbers(column, _HOLE)
             if numbers is None:
-                _refuse(column, attribute, lines, file)
+                at = next(i for i, cell in enumerate(column) if parse_numbers([cell], _HOLE) is None)
+                _refuse(column[at], attribute, f"{file}, line {lines[at][0]}")
             cells[j] = numbers
             final.append(attribute)
             continue
@@ -224,7 +205,8 @@ def _read_dense(
         try:
             cells[j] = list(map(code.__getitem__, column))
         except KeyError:
-            _refuse(column, attribute, lines, file)
+            at = next(i for i, cell in enumerate(column) if cell not in code)
+            _refuse(column[at], attribute, f"{file}, line {lines[at][0]}")
         final.append(attribute)
     return final, cells
 
@@ -236,17 +218,13 @@ def _codes(attribute: Attribute, occurring: Sequence[str]) -> tuple[Attribute, d
     return attribute, {**{v: float(i) for i, v in enumerate(attribute.values)}, "?": np.nan}
 
 
-def _refuse(column: Sequence[str], attribute: Attribute, lines: list[tuple[int, str]], file: str) -> None:
-    for cell, (number, _) in zip(column, lines):
-        _check_cell(cell, attribute, f"{file}, line {number}")
-
-
-def _check_cell(cell: str, attribute: Attribute, where: str) -> None:
-    if attribute.kind == "numeric" and parse_numbers([cell], _HOLE) is None:
-        raise ValueError(f"{where}: {cell!r} is no number (attribute {attribute.name!r}).")
-    if attribute.kind == "nominal" and cell not in attribute.values and cell not in _HOLE:
-        near = suggestion(cell, attribute.values)
-        raise ValueError(f"{where}: {cell!r} is no declared value of the attribute {attribute.name!r}{near}.")
+def _refuse(cell: str, attribute: Attribute, where: str) -> NoReturn:
+    if attribute.kind == "numeric":
+        raise ValueError(f"{where}: {short(cell)} is no number (attribute {short(attribute.name)}).")
+    near = suggestion(cell, attribute.values)
+    raise ValueError(
+        f"{where}: {short(cell)} is no declared value of the attribute {short(attribute.name)}{near}."
+    )
 
 
 def _read_sparse(
@@ -265,7 +243,7 @@ def _read_sparse(
         for j, cell in pairs:
             if not 0 <= j < len(attributes):
                 raise ValueError(
-                    f"{file}, line {number}: position {j + sparse_base} is outside "
+                    f"{file}, line {number}: position {short(j + sparse_base)} is outside "
                     f"{sparse_base}..{len(attributes) - 1 + sparse_base} (sparse_base={sparse_base})."
                 )
             if j in texts:
@@ -276,7 +254,7 @@ def _read_sparse(
         attribute, code = _codes(attribute, texts.get(j, ()))
         final.append(attribute)
         convert.append(_number if attribute.kind == "numeric" else code.__getitem__)
-    refuse_too_large((len(rows), len(attributes)), file)
+    ensure_dense((len(rows), len(attributes)), file)
     cells = np.zeros((len(attributes), len(rows)))
     for j in texts:
         cells[j] = np.nan
@@ -285,7 +263,7 @@ def _read_sparse(
             try:
                 cells[j, i] = convert[j](cell)
             except (KeyError, ValueError):
-                _check_cell(cell, final[j], f"{file}, line {lines[i][0]}")
+                _refuse(cell, final[j], f"{file}, line {lines[i][0]}")
     return final, cells
 
 

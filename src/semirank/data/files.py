@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .arff import parse_numbers, read_arff, read_text
+from .._memory import ensure_room
+from .arff import read_arff
 from .frames import Column, as_nominal, dates_refused, recode, table_from_columns, unique_names
 from .hierarchy import Hierarchy, suggestion
 from .table import Table
 from .target import Given, Target, check_task, encode_given, hide, said_back
+from .text import brief, parse_numbers, read_text, short
 
 if TYPE_CHECKING:
     import pandas
@@ -203,9 +205,10 @@ def load(
     given = [hide(columns[j], unlabeled) for j in chosen]
     target, notes = _target(given, _at(names, chosen), task, tree, hierarchy_decay, raw)
     notes += raw.notes
-    notes += [f"{names[j]!r} {raw.skip[j]} and was left out" for j in raw.skip if j not in {*used, *chosen}]
+    kept = {*used, *chosen}
+    notes += [f"{short(names[j])} {raw.skip[j]} and was left out" for j in raw.skip if j not in kept]
     notes += [
-        f"{names[j]!r} has another text in every row; drop it if it only names the rows"
+        f"{short(names[j])} has another text in every row; drop it if it only names the rows"
         for j in used
         if columns[j].kind == "text" and len(columns[j].categories or ()) == len(part) > 2
     ]
@@ -295,17 +298,22 @@ def _from_csv(path: Path, missing: frozenset[str]) -> _Raw:
     if all(_number(name) for name in header):
         notes.append("the first line was taken as column names although it holds numbers")
     names = [name or f"unnamed{j}" for j, name in enumerate(header)]
-    if not header[0] and columns[0].kind == "number" and (np.diff(columns[0].values) == 1).all():
+    first = columns[0].values
+    if not header[0] and columns[0].kind == "number" and (first[1:] == first[:-1] + 1).all():
         skip[0] = "counts the rows"
     return _Raw(unique_names(names, len(names)), columns, False, {}, skip, notes)
 
 
 def _delimiter(text: str) -> str:
     """The sign that cuts the first lines into the same number of cells, the most cells winning."""
-    lines = [line for line in text[:100_000].split("\n")[:20] if line.strip()][:-1] or text.split("\n")[:1]
+    start = [line for line in text[:100_000].split("\n")[:20] if line.strip()]
+    lines = start[:-1] or [text.partition("\n")[0]]
 
     def cells(sign: str) -> tuple[bool, int]:
-        widths = [len(row) for row in csv.reader(lines, delimiter=sign, skipinitialspace=True)]
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=sign, skipinitialspace=True)]
+        except csv.Error:
+            return False, 0
         return widths[0] > 1 and len(set(widths)) == 1, widths[0]
 
     return max(",;\t|", key=cells) if any(line.strip() for line in lines) else ","
@@ -334,9 +342,12 @@ def _from_parquet(path: Path) -> _Raw:
             f"Reading {path.name} needs pyarrow; install it with 'pip install pyarrow'."
         ) from None
     try:
+        size = pyarrow.parquet.read_metadata(path)
+        ensure_room(24.0 * size.num_rows * size.num_columns, f"The table in {path.name}")
         table = pyarrow.parquet.read_table(path)
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path.name} is no readable Parquet file ({error}).") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{path.name} is no readable Parquet file ({reason}).") from None
     names = unique_names(table.column_names, len(table.column_names))
     columns = [_arrow_column(column, name) for column, name in zip(table.itercolumns(), names)]
     skip = {j: "is the frame's index" for j, name in enumerate(names) if name.startswith("__index_level_")}
@@ -358,7 +369,9 @@ def _arrow_column(column: Any, name: str) -> Column:
         raise ValueError(dates_refused(name))
     text = types.is_string(kind) or types.is_large_string(kind)
     if not text and not types.is_dictionary(kind):
-        raise ValueError(f"Column {name!r} is of type {kind}, which is neither numbers nor categories.")
+        raise ValueError(
+            f"Column {short(name)} is of type {brief(str(kind))}, which is neither numbers nor categories."
+        )
     whole = pyarrow.table({"_": column.dictionary_encode() if text else column}).unify_dictionaries()
     array = whole.combine_chunks().column(0)
     categories = array.chunk(0).dictionary.to_pylist() if array.num_chunks else []
@@ -383,12 +396,12 @@ def _stack(raws: list[_Raw], paths: list[Path]) -> tuple[_Raw, np.ndarray]:
             other = next((a, b) for a, b in zip((*first.names, None), (*raw.names, None)) if a != b)
             raise ValueError(
                 f"{path.name} does not have the columns of {paths[0].name}: "
-                f"{other[1]!r} stands where {other[0]!r} should."
+                f"{short(other[1])} stands where {short(other[0])} should."
             )
         for name in first.hierarchies.keys() | raw.hierarchies.keys():
             if _relations(first.hierarchies.get(name)) != _relations(raw.hierarchies.get(name)):
                 raise ValueError(
-                    f"{path.name} and {paths[0].name} declare different hierarchies for {name!r}."
+                    f"{path.name} and {paths[0].name} declare different hierarchies for {short(name)}."
                 )
     part = np.repeat(np.arange(len(raws)), [len(raw.columns[0].values) for raw in raws])
     if len(raws) == 1:
@@ -412,11 +425,11 @@ def _stack_columns(columns: list[Column], name: str, paths: list[Path]) -> Colum
     for column, path in zip(columns, paths):
         if column.kind != first.kind and any(column is c for c in filled):
             raise ValueError(
-                f"The column {name!r} holds {_KINDS[column.kind]} in {path.name}, "
+                f"The column {short(name)} holds {_KINDS[column.kind]} in {path.name}, "
                 f"but {_KINDS[first.kind]} elsewhere."
             )
         if column.kind == "category" and column.categories != first.categories:
-            raise ValueError(f"{path.name} declares other values of {name!r} than {paths[0].name}.")
+            raise ValueError(f"{path.name} declares other values of {short(name)} than {paths[0].name}.")
     if first.kind != "text":
         dtype = np.result_type(*(c.dtype for c in filled))
         return Column(first.kind, np.concatenate([c.values for c in columns]), first.categories, dtype)
@@ -434,7 +447,7 @@ def _chosen_targets(targets: Selection | None, raw: _Raw, file: str) -> list[int
     if targets is None:
         if raw.declared:
             return [len(raw.names) - 1]
-        shown = ", ".join(raw.names[:5]) + (", ..." if len(raw.names) > 5 else "")
+        shown = ", ".join(map(brief, raw.names[:5])) + (", ..." if len(raw.names) > 5 else "")
         raise ValueError(f"Name the target column of {file}, one of {shown}.")
     chosen = _find(targets, raw.names, file)
     if not chosen:
@@ -445,10 +458,10 @@ def _chosen_targets(targets: Selection | None, raw: _Raw, file: str) -> list[int
 def _chosen_features(
     features: Selection | None, drop: Selection, targets: list[int], raw: _Raw, file: str
 ) -> list[int]:
-    out = _find(drop, raw.names, file)
+    out = set(_find(drop, raw.names, file))
     for j in targets:
         if j in out:
-            raise ValueError(f"The target {raw.names[j]!r} cannot also be dropped.")
+            raise ValueError(f"The target {short(raw.names[j])} cannot also be dropped.")
     if features is None:
         left = {*out, *targets, *raw.skip}
         used = [j for j in range(len(raw.names)) if j not in left]
@@ -456,9 +469,8 @@ def _chosen_features(
         used = [j for j in _find(features, raw.names, file) if j not in out]
     if not used:
         raise ValueError(f"{file} has no feature columns left beside the target.")
-    for j in targets:
-        if j in used:
-            raise ValueError(f"{raw.names[j]!r} cannot be a feature and the target at once.")
+    for j in {*targets} & {*used}:
+        raise ValueError(f"{short(raw.names[j])} cannot be a feature and the target at once.")
     return used
 
 
@@ -473,12 +485,14 @@ def _find(selection: Selection, names: tuple[str, ...], file: str) -> list[int]:
         elif isinstance(item, str) and not re.fullmatch(r"[+-]?\d+", item):
             match = [j for j, name in enumerate(names) if fnmatch.fnmatchcase(name, item)]
             if not match:
-                raise ValueError(f"{file} has no column {item!r}{suggestion(item, names)}.")
+                raise ValueError(f"{file} has no column {short(item)}{suggestion(item, names)}.")
             found.update(dict.fromkeys(match))
         else:
             position = int(item)
             if not -len(names) <= position < len(names):
-                raise ValueError(f"{file} has {len(names)} columns, so there is no position {position}.")
+                raise ValueError(
+                    f"{file} has {len(names)} columns, so there is no position {short(position)}."
+                )
             found[position % len(names)] = None
     return list(found)
 
@@ -498,14 +512,14 @@ def _target(
     """The encoded target, and what to say about it."""
     declared = [name for name in names if name in raw.hierarchies]
     if declared and len(names) > 1:
-        raise ValueError(f"The hierarchical attribute {declared[0]!r} must be the only target.")
+        raise ValueError(f"The hierarchical attribute {short(declared[0])} must be the only target.")
     if declared and tree is None and task in ("auto", "hierarchical"):
         tree = raw.hierarchies[declared[0]]
     task = check_task(task, tree)
-    notes: list[str] = []
+    notes: dict[str, None] = {}
     several = task in ("multi_label", "multi_target") or (task == "auto" and len(columns) > 1)
     if several and all(c.kind == "number" or len(c.categories or ()) <= 2 for c in columns):
-        columns = [_zero_one(column, name, notes) for column, name in zip(columns, names)]
+        columns = [_zero_one(column, notes) for column in columns]
     elif task in ("regression", "multi_target"):
         columns = [_values_as_numbers(column) for column in columns]
     hint = task == "auto" and not raw.declared and columns[0].kind == "number"
@@ -517,16 +531,15 @@ def _target(
     return target, [*said_back(target, hint=hint), *notes]
 
 
-def _zero_one(column: Column, name: str, notes: list[str]) -> Column:
-    """A column of two values as absence and presence of a label."""
+def _zero_one(column: Column, notes: dict[str, None]) -> Column:
+    """A column of two values as absence and presence of a label; `notes` collects what was decided."""
     if column.kind in ("number", "bool"):
         return column
     categories = column.categories or ()
     yes = [i for i, category in enumerate(categories) if str(category).lower() in _POSITIVE]
     present = yes[0] if len(yes) == 1 else len(categories) - 1 if len(categories) == 2 else None
     if present is not None and categories[present] != "1":
-        note = f"{categories[present]!r} was taken as having the label"
-        notes += [] if note in notes else [note]
+        notes[f"{short(categories[present])} was taken as having the label"] = None
     ones = [float(i == present) for i in range(len(categories))]
     return Column("number", recode(column.values, ones), None, np.dtype(np.float64))
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._memory import ensure_room
 from .hierarchy import suggestion
 from .table import Table
+from .text import brief, short
 
 _BOOLS = (bool, np.bool_)
 _COMPLEX = "Complex data not supported; pass real and imaginary parts as separate numbers."
@@ -195,7 +196,8 @@ def array_column(array: np.ndarray, name: str) -> Column:
     """Read one column of an array."""
     kind = array.dtype.kind
     if kind in "iuf":
-        return Column("number", array.astype(np.float64), None, array.dtype)
+        with np.errstate(over="ignore"):  # a long double beyond float64 is refused as infinity
+            return Column("number", array.astype(np.float64), None, array.dtype)
     if kind == "b":
         return Column("bool", array.astype(np.float64), (False, True), array.dtype)
     if kind == "U":
@@ -207,7 +209,9 @@ def array_column(array: np.ndarray, name: str) -> Column:
         raise ValueError(dates_refused(name))
     if kind == "c":
         raise ValueError(_COMPLEX)
-    raise ValueError(f"Column {name!r} is of type {array.dtype}, which is neither numbers nor categories.")
+    raise ValueError(
+        f"Column {short(name)} is of type {array.dtype}, which is neither numbers nor categories."
+    )
 
 
 def pandas_column(series: Any, name: str) -> Column:
@@ -289,7 +293,8 @@ def _object_column(array: np.ndarray, name: str) -> Column:
     if any(issubclass(t, str) for t in rest):
         other = next(v for v in array if v is not None and not isinstance(v, str))
         raise TypeError(
-            f"Column {name!r} mixes text with values such as {other!r}; make it all text or all numbers."
+            f"Column {short(name)} mixes text with values such as {short(other)}; "
+            "make it all text or all numbers."
         )
     column = _object_numbers(array, name)
     if floats or not all(issubclass(t, _BOOLS) for t in rest):
@@ -300,8 +305,8 @@ def _object_column(array: np.ndarray, name: str) -> Column:
 def _object_numbers(array: np.ndarray, name: str) -> Column:
     try:
         values = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"Column {name!r} cannot be read as numbers or text: {error}.") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"Column {short(name)} cannot be read as numbers or text: {error}.") from None
     known = [v for v in array if v is not None]
     whole = bool(known) and all(isinstance(v, int | np.integer) for v in known)
     return Column("number", values, None, np.dtype(np.int64 if whole else np.float64))
@@ -310,8 +315,8 @@ def _object_numbers(array: np.ndarray, name: str) -> Column:
 def dates_refused(name: str) -> str:
     """The sentence that turns dates away."""
     return (
-        f"Column {name!r} holds dates or times; turn them into numbers (such as days since the first date) "
-        "or leave the column out."
+        f"Column {short(name)} holds dates or times; turn them into numbers "
+        "(such as days since the first date) or leave the column out."
     )
 
 
@@ -324,7 +329,7 @@ def _plain(X: Any) -> Any:
         )
     if frame_kind(X) is None:
         if hasattr(X, "toarray") and hasattr(X, "nnz"):
-            refuse_too_large(X.shape, "The sparse matrix")
+            ensure_dense(X.shape, "The sparse matrix")
             X = X.toarray()
         if series_kind(X) is not None:
             X = X.to_numpy()
@@ -345,22 +350,9 @@ def _plain(X: Any) -> Any:
     return X
 
 
-def memory_limit() -> float:
-    """Bytes that one dense matrix may take: half of the machine's memory."""
-    try:
-        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not a POSIX system
-        return 4.0 * 2**30
-
-
-def refuse_too_large(shape: tuple[int, int], what: str) -> None:
-    """Stop before something sparse is made dense that memory cannot hold."""
-    size, limit = 8.0 * shape[0] * shape[1], memory_limit()
-    if size > limit:
-        raise ValueError(
-            f"{what} of shape {tuple(shape)} would need {size / 2**30:.1f} GiB when made dense, "
-            f"more than the {limit / 2**30:.1f} GiB allowed here; keep fewer columns or rows first."
-        )
+def ensure_dense(shape: tuple[int, ...], what: str) -> None:
+    """Stop before something sparse is made dense that memory cannot hold, with the copies on its way."""
+    ensure_room(24.0 * shape[0] * shape[-1], f"{what} of shape {tuple(shape)}, made dense,")
 
 
 def _own_names(data: Any) -> list[str] | None:
@@ -378,7 +370,7 @@ def unique_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...
         seen: set[str] = set()
         twice = list(dict.fromkeys(n for n in names if n in seen or seen.add(n)))  # type: ignore[func-returns-value]
         raise ValueError(
-            f"Column names must be unique, but {', '.join(repr(n) for n in twice[:3])} "
+            f"Column names must be unique, but {', '.join(map(short, twice[:3]))} "
             f"{'appears' if len(twice) == 1 else 'appear'} more than once; rename or drop the repeats."
         )
     return names
@@ -415,17 +407,20 @@ def nominal_mask(choice: Any, n_features: int, names: Sequence[str] | None) -> n
         raise ValueError("categorical_features must be a list of bools, positions or names.")
     if names is None:
         raise ValueError("categorical_features can hold names only if X has column names; use positions.")
-    known = [str(name) for name in names]
+    place = {str(name): j for j, name in enumerate(names)}
     for name in given.ravel().tolist():
-        if name not in known:
-            raise ValueError(f"categorical_features names {name!r}, no column of X{suggestion(name, known)}.")
-        mask[known.index(name)] = True
+        if name not in place:
+            near = suggestion(name, place)
+            raise ValueError(f"categorical_features names {short(name)}, no column of X{near}.")
+        mask[place[name]] = True
     return mask
 
 
 def _matrix(array: np.ndarray) -> np.ndarray:
+    ensure_room(8.0 * array.size, f"A table of {array.shape[0]} rows and {array.shape[1]} columns")
     # writeable, aligned and contiguous: kernels are compiled for one kind of array only
-    return np.require(array, np.float64, ["C", "A", "W", "E"])
+    with np.errstate(over="ignore"):  # a long double beyond float64 is refused as infinity
+        return np.require(array, np.float64, ["C", "A", "W", "E"])
 
 
 def _columns(data: Any, names: Sequence[str]) -> Iterator[Column]:
@@ -449,6 +444,7 @@ def table_from_columns(
     columns: Iterable[Column], names: tuple[str, ...], n_rows: int, nominal: np.ndarray | None
 ) -> Table:
     """Put columns side by side; `nominal` (a mask) decides over their kind where it is given."""
+    ensure_room(16.0 * len(names) * n_rows, f"A table of {n_rows} rows and {len(names)} columns")
     by_feature = np.empty((len(names), n_rows))
     categories: list[tuple[object, ...] | None] = []
     for j, column in enumerate(columns):
@@ -477,9 +473,11 @@ def as_nominal(column: Column, name: str) -> tuple[np.ndarray, tuple[object, ...
     known = ~np.isnan(column.values)
     values = column.values[known]
     if np.isinf(values).any():
-        raise ValueError(f"Column {name!r} contains infinity; replace it or make it missing (NaN).")
+        raise ValueError(f"Column {short(name)} contains infinity; replace it or make it missing (NaN).")
     if values.size and np.abs(values).max() > _EXACT:
-        raise ValueError(f"Column {name!r} has categories too large for exact numbers; pass them as text.")
+        raise ValueError(
+            f"Column {short(name)} has categories too large for exact numbers; pass them as text."
+        )
     distinct, inverse = np.unique(values, return_inverse=True)
     codes = np.full(len(known), np.nan)
     codes[known] = inverse
@@ -514,7 +512,8 @@ def _numbers(column: Column, name: str, expected: str) -> np.ndarray:
         if not column.categories:  # nothing but missing values
             return column.values
         raise ValueError(
-            f"Column {name!r} should be {expected}, but holds text such as {str(column.categories[0])!r}."
+            f"Column {short(name)} should be {expected}, but holds text such as "
+            f"{short(str(column.categories[0]))}."
         )
     return values
 
@@ -529,7 +528,8 @@ def _codes_like(column: Column, fitted: tuple[object, ...] | None, name: str) ->
     new = np.array([place.get(category, np.nan) for category in given])
     if fitted and all(map(is_number, given)) != all(map(is_number, fitted)) and np.isnan(new).all():
         raise ValueError(
-            f"Column {name!r} had categories such as {fitted[0]!r} in fit, but holds {given[0]!r} now."
+            f"Column {short(name)} had categories such as {short(fitted[0])} in fit, "
+            f"but holds {short(given[0])} now."
         )
     return recode(codes, new)
 
@@ -558,7 +558,7 @@ def _refuse_infinite(values: np.ndarray, names: Sequence[str]) -> None:
     infinite = np.isinf(values).any(axis=0)
     if infinite.any():
         name = names[int(np.flatnonzero(infinite)[0])]
-        raise ValueError(f"Column {name!r} contains infinity; replace it or make it missing (NaN).")
+        raise ValueError(f"Column {short(name)} contains infinity; replace it or make it missing (NaN).")
 
 
 def _noted(table: Table, notes: list[str] | None) -> Table:
@@ -568,7 +568,7 @@ def _noted(table: Table, notes: list[str] | None) -> Table:
         missing = np.isnan(low)
         for idle, what in ((missing, "always missing"), (low == high, "constant")):
             if count := int(idle.sum()):
-                some = ", ".join(table.names[j] for j in np.flatnonzero(idle)[:3])
+                some = ", ".join(brief(table.names[j]) for j in np.flatnonzero(idle)[:3])
                 notes.append(
                     f"{count} of {len(table.names)} features {'is' if count == 1 else 'are'} {what} "
                     f"and cannot matter ({some}{', ...' if count > 3 else ''})"

@@ -6,10 +6,16 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
+from .._memory import ensure_room
+from .text import brief, short
+
 ROOT = "root"  # CLUS's name for "has no parent" in edge lists
+_MAX_PARTS = 1000  # every part of a path is a label that repeats the path up to it
+_MAX_COMPARED = 2000  # names that a wrong one is compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,9 @@ class Hierarchy:
             )
         for label, above in zip(self.labels, self.parents):
             if any(not 0 <= p < len(self.labels) for p in above):
-                raise ValueError(f"Label {label!r} has a parent position outside 0..{len(self.labels) - 1}.")
+                raise ValueError(
+                    f"Label {short(label)} has a parent position outside 0..{len(self.labels) - 1}."
+                )
         _ = self.order  # finds cycles
 
     @classmethod
@@ -78,9 +86,18 @@ class Hierarchy:
         listed = set(paths)
         place: dict[str, int] = {}
         above: dict[str, str | None] = {}
+        size, checked = 0, 0
         for path in paths:
-            if not all(path.split(sep)):
-                raise ValueError(f"The label {path!r} has an empty part; write paths as 'a{sep}b{sep}c'.")
+            parts = path.split(sep)
+            if not all(parts):
+                raise ValueError(
+                    f"The label {short(path)} has an empty part; write paths as 'a{sep}b{sep}c'."
+                )
+            if len(parts) > _MAX_PARTS:
+                raise ValueError(
+                    f"The label {short(path)} has {len(parts)} parts, more than {_MAX_PARTS}; "
+                    "give so deep a hierarchy as (parent, child) pairs."
+                )
             chain = [path]  # this label, then the ancestors that nothing has named yet
             while True:
                 parent = chain[-1].rpartition(sep)[0] or None
@@ -88,6 +105,10 @@ class Hierarchy:
                 if parent is None or parent in listed or parent in above:
                     break
                 chain.append(parent)
+            size += 4 * sum(map(len, chain))
+            if size > checked:
+                ensure_room(size, "The hierarchy's labels")
+                checked = size + (64 << 20)
             for label in reversed(chain):
                 place[label] = len(place)
         return cls(tuple(place), tuple(() if (p := above[x]) is None else (place[p],) for x in place))
@@ -112,10 +133,10 @@ class Hierarchy:
         rooted = False
         for edge in edges:
             if isinstance(edge, str) or len(edge) != 2:
-                raise ValueError(f"The hierarchy's edge {edge!r} is not a (parent, child) pair.")
+                raise ValueError(f"The hierarchy's edge {short(edge)} is not a (parent, child) pair.")
             parent, child = edge
             if child is None or str(child) == ROOT:
-                raise ValueError(f"{ROOT!r} stands for no parent and cannot be a child, as in {edge!r}.")
+                raise ValueError(f"{ROOT!r} stands for no parent and cannot be a child, as in {short(edge)}.")
             if parent is None or str(parent) == ROOT:
                 rooted = True
                 above.setdefault(str(child), [])
@@ -236,6 +257,7 @@ class Hierarchy:
         -------
         ndarray of shape (n_rows, n_labels), float64
         """
+        ensure_room(16.0 * np.size(membership), "The rows' labels with their ancestors")
         closed = np.array(membership, dtype=np.float64, order="F")
         if closed.ndim != 2 or closed.shape[1] != len(self.labels):
             raise ValueError(
@@ -250,15 +272,21 @@ class Hierarchy:
 
 def suggestion(name: object, known: Iterable[object]) -> str:
     """Words that offer the nearest known names, or nothing."""
-    near = difflib.get_close_matches(str(name), [str(k) for k in known], n=3, cutoff=0.6)
-    return f" (did you mean {' or '.join(repr(x) for x in near)}?)" if near else ""
+    name = str(name)
+    if len(name) > 60:  # the time of a comparison grows with the square of the length
+        return ""
+    some = (str(k) for k in islice(known, _MAX_COMPARED))
+    near = difflib.get_close_matches(name, [k for k in some if len(k) <= 200], n=3, cutoff=0.6)
+    return f" (did you mean {' or '.join(map(short, near))}?)" if near else ""
 
 
 def _refuse_repeats(labels: Sequence[str]) -> None:
     seen: set[str] = set()
     for label in labels:
         if label in seen:
-            raise ValueError(f"The hierarchy holds the label {label!r} more than once; remove the repeats.")
+            raise ValueError(
+                f"The hierarchy holds the label {short(label)} more than once; remove the repeats."
+            )
         seen.add(label)
 
 
@@ -267,8 +295,9 @@ def _from_names(above: dict[str, list[str]]) -> Hierarchy:
     for label, names in above.items():
         for parent in names:
             if parent not in place:
+                near = suggestion(parent, place)
                 raise ValueError(
-                    f"Label {label!r} has the unknown parent {parent!r}{suggestion(parent, place)}; "
+                    f"Label {short(label)} has the unknown parent {short(parent)}{near}; "
                     "add that parent to the hierarchy."
                 )
     return Hierarchy(
@@ -285,4 +314,4 @@ def _cycle(hierarchy: Hierarchy, done: set[int]) -> str:
         label = next(p for p in hierarchy.parents[label] if p not in done)
     names = [hierarchy.labels[i] for i in list(walk)[list(walk).index(label) :]]
     shown = names if len(names) <= 5 else [*names[:4], "...", names[-1]]
-    return " -> ".join(reversed([*shown, names[0]]))
+    return " -> ".join(brief(name) for name in reversed([*shown, names[0]]))

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._memory import ensure_room
 from .frames import (
     Column,
     array_column,
     as_nominal,
     as_numbers,
+    ensure_dense,
     feature_names,
     frame_kind,
     is_number,
@@ -25,6 +27,7 @@ from .frames import (
     unique_names,
 )
 from .hierarchy import Hierarchy, suggestion
+from .text import short
 
 TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarchical")
 
@@ -244,7 +247,10 @@ def _read(y: Any, unlabeled: object) -> Given:
         own = getattr(y, "name", None)
         name = "y" if own in (None, "") else str(own)
         return Given((name,), [_column(y, name, unlabeled)], None, False, own is not None, len(y))
-    array = read_array(y.toarray() if hasattr(y, "toarray") and hasattr(y, "nnz") else y)
+    if hasattr(y, "toarray") and hasattr(y, "nnz"):
+        ensure_dense(y.shape, "The sparse target")
+        y = y.toarray()
+    array = read_array(y)
     if array.ndim == 1:
         return Given(("y",), [_column(array, "y", unlabeled)], None, False, False, len(array))
     if array.ndim != 2 or array.shape[1] == 0:
@@ -322,7 +328,7 @@ def _label_set(cell: Any, row: int, unlabeled: object) -> frozenset[object] | No
     if hole or (unlabeled is not None and _same(cell, unlabeled)):
         return None
     raise ValueError(
-        f"Row {row} of y is {cell!r}, not a set of labels; write {{{cell!r}}}, or None if unknown."
+        f"Row {row} of y is {short(cell)}, not a set of labels; write {{{short(cell)}}}, or None if unknown."
     )
 
 
@@ -417,7 +423,7 @@ def _several(given: Given, task: str) -> Target:
         if odd.any():
             row, column = np.argwhere(odd)[0]
             raise ValueError(
-                f"task='multi_label' needs zeros, ones and holes, but {given.names[column]!r} holds "
+                f"task='multi_label' needs zeros, ones and holes, but {short(given.names[column])} holds "
                 f"{values[row, column]:g} in row {row}; pass sets of labels or use task='multi_target'."
             )
     return Target(task, values, given.names, np.ones(values.shape[1]))
@@ -432,7 +438,9 @@ def _matrix(given: Given, task: str) -> np.ndarray:
             if column.categories:
                 example = str(column.categories[0])
                 who = "A target of several columns" if task == "auto" else f"task={task!r}"
-                raise ValueError(f"{who} needs numbers, but {name!r} holds text such as {example!r}.")
+                raise ValueError(
+                    f"{who} needs numbers, but {short(name)} holds text such as {short(example)}."
+                )
             values = column.values
         numbers.append(values)
     return np.ascontiguousarray(np.array(numbers).T)
@@ -449,11 +457,14 @@ def _from_label_sets(sets: list[frozenset[object] | None], names: Sequence[str] 
     place = {label: j for j, label in enumerate(names)}
     unseen = sorted(str(label) for label in present if str(label) not in place)
     if unseen:
-        raise ValueError(f"The label {unseen[0]!r} was not seen in fit; pass y as zeros and ones per label.")
+        raise ValueError(
+            f"The label {short(unseen[0])} was not seen in fit; pass y as zeros and ones per label."
+        )
     return Target("multi_label", _ones(sets, place), tuple(names), np.ones(len(names)))
 
 
 def _ones(sets: Sequence[Iterable[object] | None], place: dict[str, int]) -> np.ndarray:
+    ensure_room(16.0 * len(sets) * len(place), f"A matrix of {len(sets)} rows and {len(place)} labels")
     values = np.zeros((len(sets), len(place)))
     for i, labels in enumerate(sets):
         if labels is None:
@@ -481,10 +492,11 @@ def _membership(given: Given, tree: Hierarchy) -> np.ndarray:
     values = _several(given, "multi_label").values
     if given.named:
         _check_labels([given.names], tree)
-        if len(given.names) < len(tree):
-            absent = next(label for label in tree.labels if label not in given.names)
-            raise ValueError(f"y has no column for the label {absent!r} of the hierarchy; add it.")
-        values = values[:, [given.names.index(label) for label in tree.labels]]
+        place = {name: j for j, name in enumerate(given.names)}
+        if len(place) < len(tree):
+            absent = next(label for label in tree.labels if label not in place)
+            raise ValueError(f"y has no column for the label {short(absent)} of the hierarchy; add it.")
+        values = values[:, [place[label] for label in tree.labels]]
     elif values.shape[1] != len(tree):
         raise ValueError(f"y has {values.shape[1]} columns, but the hierarchy has {len(tree)} labels.")
     hole = np.isnan(values)
@@ -500,7 +512,7 @@ def _membership(given: Given, tree: Hierarchy) -> np.ndarray:
 def _check_labels(sets: Sequence[Iterable[object] | None], tree: Hierarchy) -> None:
     unknown = dict.fromkeys(str(x) for s in sets if s for x in s if str(x) not in tree.position)
     if unknown:
-        some = ", ".join(f"{x!r}{suggestion(x, tree.labels)}" for x in list(unknown)[:3])
+        some = ", ".join(f"{short(x)}{suggestion(x, tree.labels)}" for x in list(unknown)[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise ValueError(f"Not in the hierarchy: {some}{more}; add them to it or correct y.")
 
@@ -514,8 +526,9 @@ def _check_informative(target: Target) -> list[str]:
         codes = target.values[~np.isnan(target.values)]
         if (codes == codes[0]).all():
             assert target.classes is not None
+            only = target.classes.tolist()[int(codes[0])]
             raise ValueError(
-                f"y has only one class, {target.classes.tolist()[int(codes[0])]!r}, in its labelled rows "
+                f"y has only one class, {short(only)}, in its labelled rows "
                 f"(n_samples={labeled}); at least two are needed."
             )
         return []
