@@ -1,0 +1,289 @@
+"""The figures of the study, with matplotlib (imported where used; an optional dependency)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..evaluation.plot import figure_class
+from .areas import GROUPS, POOLS, SCORES, Results, collect, differences, level_means, methods, quality_matrix
+from .paper import known_stand_ins
+from .ranks import ALPHA, Comparison, compare
+from .records import Record
+from .tables import DEFINITION_NAMES, paper_pairs, selections, shown_name, spearman
+
+# Okabe and Ito's colours, with a marker each: told apart in every common colour-vision deficiency.
+STYLES = {
+    "genie3": ("#0072b2", "o"),
+    "rforest": ("#d55e00", "s"),
+    "symbolic": ("#009e73", "^"),
+    "relief": ("#cc79a7", "D"),
+    "laplace": ("#b8860b", "v"),
+    "equal": ("0.45", "x"),
+}
+NAMES = {"equal": "no ranking"}
+GROUP_STYLES = dict(zip(GROUPS, STYLES.values()))
+SIZES: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 10, "svg.hashsalt": "semirank"}
+DPI = 100
+
+
+class Picture(NamedTuple):
+    """A figure with the stem of its file name and what it shows."""
+
+    name: str
+    title: str
+    figure: Any
+
+
+def write_figures(
+    records: Iterable[Record], out: Path | str, *, stand_ins: Mapping[str, str] | None = None
+) -> list[Path]:
+    """Write every figure as PNG and SVG.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Finished ones of one run; it may be incomplete.
+    out : path
+        Folder, made if it is not there.
+    stand_ins : mapping, optional
+        Data set -> the one it stands in for; by default what the registry says.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = collect(records, known_stand_ins() if stand_ins is None else stand_ins)
+    files = []
+    for picture in pictures(results):
+        for suffix in (".png", ".svg"):
+            files.append(folder / f"{picture.name}{suffix}")
+            save(picture, files[-1])
+    return files
+
+
+def save(picture: Picture, target: Any, form: str | None = None) -> None:
+    """Write a figure to a path or a stream, without the date: the same records give the same file."""
+    from matplotlib import rc_context
+
+    kind = form or str(target).rsplit(".", 1)[-1]
+    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    with rc_context(SIZES):
+        picture.figure.savefig(target, format=kind, dpi=DPI, metadata=metadata)
+
+
+def pictures(results: Results) -> Iterator[Picture]:
+    """Comparison with the paper, critical differences, then the curves of every data set."""
+    from matplotlib import rc_context
+
+    if not results.about:
+        return
+    figure_class()  # a clear error where matplotlib is missing
+    with rc_context(SIZES):
+        yield Picture("differences", "Our differences against the paper's", scatter(results))
+        for label, names in selections(results):
+            yield from _critical(results, label, names)
+        for name in results.about:
+            title = f"Curves over L: {shown_name(results, name)}"
+            yield Picture(f"curves_{file_name(name)}", title, curves(results, name))
+
+
+def file_name(name: str) -> str:
+    """A data set's name as part of a file name.
+
+    Examples
+    --------
+    >>> file_name("P-gp substrates (MONSTROUS)")
+    'p-gp-substrates-monstrous'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
+
+
+def curves(results: Results, name: str) -> Any:
+    """Scores over L: a row for each judge, a column for each k; solid SSL, dashed SL."""
+    from matplotlib.lines import Line2D
+
+    about = results.about[name]
+    rows = {"fair": "fair judge", "paper": "paper's judge"}
+    figure = figure_class()(figsize=(4.6 * len(results.ks), 6.6), layout="constrained")
+    panels = figure.subplots(len(rows), len(results.ks), sharex=True, sharey=True, squeeze=False)
+    lines: dict[str, Any] = {}
+    cells = {cell for key, curve in results.values.items() if key.dataset == name for cell in curve}
+    levels = sorted({level for level, _ in cells})
+    for i, definition in enumerate(rows):
+        for j, k in enumerate(results.ks):
+            ax = panels[i, j]
+            lines |= _draw_curves(ax, results, name, definition, k)
+            ax.set_title(f"{k}NN, {rows[definition]}")
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.grid(axis="y", color="0.9", linewidth=0.7)
+    for ax in panels[-1]:
+        ax.set_xlabel("labelled rows L")
+        ax.set_xticks(levels, [str(level) for level in levels])
+    for ax in panels[:, 0]:
+        ax.set_ylabel(f"{about.measure} ({'larger' if about.greater_is_better else 'smaller'} is better)")
+    folds = len({fold for _, fold in cells})
+    heading = f"{shown_name(results, name)} ({about.group}, {folds} fold{'s' if folds > 1 else ''})"
+    figure.suptitle(_literal(heading), fontsize=11)
+    keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
+    names = [*(NAMES.get(score, score) for score in lines), "semi-supervised", "supervised"]
+    figure.legend(
+        keys, names, loc="outside lower center", ncols=len(keys), frameon=False, handlelength=2.4,
+        columnspacing=1.4,
+    )  # fmt: skip
+    return _settled(figure)
+
+
+def _draw_curves(ax: Any, results: Results, name: str, definition: str, k: int) -> dict[str, Any]:
+    """The curves of one panel; the solid line of each score is returned for the legend."""
+    lines = {}
+    for score in (*SCORES, "equal"):
+        # Without a ranking there is one side, and only the pool differs.
+        sides = ("ssl", "ssl") if score == "equal" else ("ssl", "sl")
+        for side, pool, dash in zip(sides, POOLS[definition], ("-", "--")):
+            curve = results.values.get(results.key(name, side, score, pool, k))
+            if curve is None:
+                continue
+            colour, marker = STYLES[score]
+            (line,) = ax.plot(
+                sorted({level for level, _ in curve}), level_means(curve, curve), dash, color=colour,
+                marker=marker, markersize=4, markerfacecolor=colour if dash == "-" else "white",
+                linewidth=1.4, zorder=1.5 if score == "equal" else 2,
+            )  # fmt: skip
+            if dash == "-":
+                lines[score] = line
+    return lines
+
+
+def _settled(figure: Any) -> Any:
+    """Lay the figure out once; every file written from it then skips the slow part."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def scatter(results: Results) -> Any:
+    """Our differences against the printed ones, for the three definitions."""
+    definitions = ("fair", "paper", "pool")
+    figure = figure_class()(figsize=(12.6, 5.6), layout="constrained")
+    panels = figure.subplots(1, len(definitions), sharex=True, sharey=True)
+    handles: dict[str, Any] = {}
+    bound = 0.1
+    for ax, definition in zip(panels, definitions):
+        found = differences(results, definition, results.ks[-1])
+        for group in results.groups:
+            pairs = paper_pairs(found, group)
+            if pairs:
+                _, ours, printed = zip(*pairs)
+                bound = max(bound, *map(abs, ours), *map(abs, printed))
+                colour, marker = GROUP_STYLES.get(group, ("0.45", "x"))
+                (handle,) = ax.plot(
+                    printed, ours, marker, color=colour, markersize=5.5, alpha=0.75, markeredgewidth=0
+                )
+                handles.setdefault(group, handle)
+        pairs = paper_pairs(found, None)
+        title = DEFINITION_NAMES[definition]
+        if pairs:
+            ours, printed = np.array([p[1:] for p in pairs]).T
+            same, rho = np.mean(np.sign(ours) == np.sign(printed)), spearman(ours, printed)
+            title += f"\n{len(pairs)} pairs, {100 * same:.0f} % equal signs"
+            title += "" if rho is None else f", Spearman {rho:.2f}"
+        ax.set_title(title)
+        ax.set_xlabel("SSL minus SL, printed in the paper")
+    panels[0].set_ylabel(f"SSL minus SL, ours ({results.ks[-1]}NN)")
+    for ax in panels:
+        # Linear where nearly all values are; the few large ones are drawn together by the logarithm.
+        for axis in ("x", "y"):
+            getattr(ax, f"set_{axis}scale")("symlog", linthresh=0.3, linscale=2.0)
+            getattr(ax, f"set_{axis}lim")(-1.3 * bound, 1.3 * bound)
+        ticks = [t for t in (-2, -1, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 1, 2) if abs(t) <= 1.3 * bound]
+        ax.set_xticks(ticks, [f"{t:g}" for t in ticks], rotation=60)
+        ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
+        ax.minorticks_off()
+        ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)
+        ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
+        ax.plot(
+            [-1.3 * bound, 1.3 * bound], [-1.3 * bound, 1.3 * bound], ":", color="0.4", linewidth=1, zorder=0
+        )
+    if handles:
+        figure.legend(
+            handles.values(), handles, loc="outside lower center", ncols=len(handles), frameon=False
+        )
+    return _settled(figure)
+
+
+def _critical(results: Results, label: str, names: Sequence[str]) -> Iterator[Picture]:
+    """Two diagrams of one set of data sets: the semi-supervised methods, and both sides with no ranking."""
+    k, scores = results.ks[-1], methods(results, names)
+    plain = [("ssl", score, "labelled") for score in scores]
+    both = [(side, score, "labelled") for side in ("ssl", "sl") for score in scores]
+    both.append(("ssl", "equal", "labelled"))
+    kinds = (
+        ("methods", "semi-supervised rankings", plain, list(scores)),
+        (
+            "sides",
+            "semi-supervised and supervised rankings",
+            both,
+            [*(f"{score} {side.upper()}" for side, score, _ in both[:-1]), NAMES["equal"]],
+        ),
+    )
+    for kind, what, columns, shown in kinds:
+        matrix = quality_matrix(results, names, columns, k) if len(columns) > 1 else None
+        if matrix is not None and len(matrix.names) > 1:
+            found = compare(shown, matrix.values)
+            title = f"{label}: {what}, {k}NN, fair judge"
+            yield Picture(f"ranks_{kind}_{file_name(label)}", title, critical_difference(found, title))
+
+
+def critical_difference(found: Comparison, title: str) -> Any:
+    """Average ranks on a line, best at the left; bars join methods that are not told apart."""
+    n = len(found.names)
+    left = (n + 1) // 2
+    low, high = 1, max(2, int(np.ceil(found.ranks.max())))
+    step, bar = 0.3, 0.16
+    top = 0.35 + bar * len(found.groups)
+    depth = top + step * left + 0.1
+    figure = figure_class()(figsize=(8.6, 1.0 + 0.95 * (depth + 0.5)))
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0 - 0.55 / figure.get_figheight()))
+    span = high - low
+    side = 0.42 * span  # room for the names
+    ax.set_xlim(low - side, high + side)
+    ax.set_ylim(depth, -0.5)
+    ax.axis("off")
+    ax.plot([low, high], [0, 0], color="black", linewidth=1.2)
+    for tick in range(low, high + 1):
+        ax.plot([tick, tick], [-0.09, 0], color="black", linewidth=1.2)
+        ax.text(tick, -0.14, str(tick), ha="center", va="bottom")
+    for place, (name, rank) in enumerate(zip(found.names, found.ranks)):
+        near = place < left
+        y = top + step * (place if near else n - 1 - place)
+        x = low - 0.03 * span if near else high + 0.03 * span
+        ax.plot([rank, rank, x], [0, y, y], color="0.35", linewidth=0.9)
+        text = f"{name}  {rank:.2f}" if near else f"{rank:.2f}  {name}"
+        gap = 0.012 * span
+        ax.text(x - gap if near else x + gap, y, text, ha="right" if near else "left", va="center")
+    for place, (first, last) in enumerate(found.groups):
+        y = 0.2 + bar * place
+        ends = [found.ranks[first] - 0.008 * span, found.ranks[last] + 0.008 * span]
+        ax.plot(ends, [y, y], color="#0072b2", linewidth=3.2, solid_capstyle="butt")
+    figure.text(0.5, 1 - 0.1 / figure.get_figheight(), _literal(title), ha="center", va="top", fontsize=11)
+    hint = (
+        f"average ranks over {found.n} data sets, 1 is best; Friedman p = {found.friedman:.2g}; "
+        f"bars: no pair differs (Wilcoxon, Holm, {ALPHA:g})"
+    )
+    figure.text(
+        0.5, 1 - 0.33 / figure.get_figheight(), hint, ha="center", va="top", fontsize=8.5, color="0.35"
+    )
+    return figure
+
+
+def _literal(text: str) -> str:
+    """A dollar sign in a name is not the start of a formula."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,135 @@
+"""The study as one HTML file that opens offline, in light or dark."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from .. import __version__
+from ..report.charts import text
+from .areas import Results, collect
+from .figures import Picture, pictures, save
+from .paper import known_stand_ins, paper_names
+from .records import Record
+from .tables import sheets
+
+# Only what the style sheet of the ranking report lacks: figures keep their white ground in the dark.
+STYLE = """
+figure { margin: 18px 0 6px; } figcaption { color: var(--soft); font-size: 13px; margin-top: 4px; }
+figure img { display: block; width: 100%; height: auto; background: #fff; border-radius: 8px; }
+figure.small { max-width: 760px; }
+nav ol { columns: 2 320px; margin: 0; padding-left: 22px; } nav a, td a { color: rgb(var(--blue)); }
+table.plain th, table.plain td { padding: 4px 9px; font-size: 13px; }
+section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-size: 13px; }
+"""
+
+
+def write_report(
+    records: Iterable[Record],
+    out: Path | str,
+    *,
+    cluster_hypothesis: Mapping[str, float] | None = None,
+    stand_ins: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> list[Path]:
+    """Write all tables and figures as one page, ``study.html``.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Finished ones of one run; it may be incomplete.
+    out : path
+        Folder, made if it is not there, or the name of an HTML file.
+    cluster_hypothesis, stand_ins : mapping, optional
+        As in :func:`semirank.study.tables.write_tables`.
+    notes : sequence of str
+        Sentences for the top of the page: how the study was run, what failed.
+
+    Returns
+    -------
+    list of Path
+        The file.
+    """
+    path = Path(out)
+    if path.suffix.lower() not in (".html", ".htm"):
+        path = path / "study.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    results = collect(records, known_stand_ins() if stand_ins is None else stand_ins)
+    path.write_text(render(results, cluster_hypothesis or {}, notes), encoding="utf-8")
+    return [path]
+
+
+def render(results: Results, ch: Mapping[str, float], notes: Sequence[str]) -> str:
+    """The text of the page."""
+    shown = [sheet for sheet in sheets(results, ch) if not sheet.only_csv]
+    tables = "".join(
+        f'<section id="t{i}"><h2>{text(s.title)}</h2><p class="hint">{text(s.text)}</p>{s.html()}</section>'
+        for i, s in enumerate(shown)
+    )
+    drawn = list(pictures(results))
+    images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(drawn)]
+    links = [f'<li><a href="#t{i}">{text(sheet.title)}</a></li>' for i, sheet in enumerate(shown)]
+    links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(drawn)]
+    said = "".join(f"<li>{text(note)}</li>" for note in notes)
+    # No script and no request, whatever the data are called.
+    policy = (
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    )
+    style = (files("semirank.report") / "page.css").read_text(encoding="utf-8") + STYLE
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="semirank {text(__version__)}">
+<link rel="icon" href="data:,">
+<title>Study of {len(results.about)} data sets - semirank</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<header>
+<p class="kind">Study</p><h1>Feature rankings from few labels, beside the paper's figures</h1>
+</header>
+{_tiles(results)}
+{f'<section><h2>Notes</h2><ul class="notes">{said}</ul></section>' if said else ""}
+<section><h2>Contents</h2><nav><ol>{"".join(links)}</ol></nav></section>
+<div id="tables">{tables}</div>
+<div id="figures">{"".join(images)}</div>
+<footer>semirank {text(__version__)}</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _tiles(results: Results) -> str:
+    own = len(results.names())
+    cells = {(key.dataset, *cell) for key, curve in results.values.items() for cell in curve}
+    levels = sorted({level for _, level, _ in cells})
+    tiles = [
+        (f"{own} of {len(paper_names())}", "of the paper's data sets"),
+        (str(len(results.about) - own), "stand-ins and other data sets"),
+        (", ".join(map(str, levels)) or "none", "numbers of labels L"),
+        (str(len(cells)), "data set x L x fold"),
+        (str(sum(len(curve) for curve in results.values.values())), "judged values"),
+    ]
+    inner = "".join(
+        f'<div class="tile"><b>{text(value)}</b><span>{text(label)}</span></div>' for value, label in tiles
+    )
+    return f'<div class="tiles">{inner}</div>'
+
+
+def _figure(picture: Picture) -> str:
+    stream = io.BytesIO()
+    save(picture, stream, "svg")
+    data = base64.b64encode(stream.getvalue()).decode()
+    small = "" if picture.name == "differences" else ' class="small"'
+    return (
+        f'<figure{small}><img alt="{text(picture.title)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{text(picture.title)}</figcaption></figure>"
+    )

@@ -1,0 +1,39 @@
+"""The figures printed in the paper, and which data sets stand in for others."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def paper_tables() -> dict[str, Any]:
+    """The paper's tables under this package's names; do not change what it returns.
+
+    Examples
+    --------
+    >>> paper_tables()["difference"]["classification"]["Digits"]["relief"]
+    0.245
+    """
+    return json.loads((files(__package__) / "paper_tables.json").read_text(encoding="utf-8"))
+
+
+@cache
+def paper_names() -> dict[str, str]:
+    """The paper's data sets, in its order, with their groups.
+
+    Examples
+    --------
+    >>> len(paper_names()), paper_names()["Oes10"]
+    (38, 'MTR')
+    """
+    return {name: group for group, some in paper_tables()["datasets"].items() for name in some}
+
+
+def known_stand_ins() -> dict[str, str]:
+    """Data sets of the registry that stand in for one of the paper's, with the one they replace."""
+    from .registry import entries
+
+    return {entry.name: entry.stand_in_for for entry in entries() if entry.stand_in_for is not None}
