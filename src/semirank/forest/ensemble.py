@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  loaded before its threads are limited
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 from ..data.table import Table
@@ -99,7 +100,10 @@ def grow_forest(
     # threads. Set here for threads, and again in `_grow_chunk` for other processes.
     with _blas().limit(limits=1, user_api="blas"):
         # mmap_mode: other processes get large arrays as files; read-only ones would be compiled for anew.
-        jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator", mmap_mode="c")(
+        # A backend that cannot hand over results one by one (multiprocessing) gives them at the end.
+        one_by_one = get_active_backend(prefer="threads")[0].supports_return_generator
+        return_as = "generator" if one_by_one else "list"
+        jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as, mmap_mode="c")(
             delayed(_grow_chunk)(*common, chunk) for chunk in chunks
         )
         for grown in jobs:
