@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from .plan import Study, find_preset
 from .records import Record
@@ -27,10 +27,7 @@ _COLUMNS: dict[str, type] = {
     "error": str,
     "cost": float,
     "job_seconds": float,
-} | {
-    name: {"int": int, "float": float, "bool": bool, "str": str}[str(kind)]
-    for name, kind in Record.__annotations__.items()
-}
+} | get_type_hints(Record)
 _OPTIONAL = {"error", "job_seconds"} | {name for name in Record._fields if name not in JobRow._fields}
 
 

@@ -49,7 +49,10 @@ def prepare_job(job: Job, study: Study) -> None:
     labeled = target.labeled
     rows = np.concatenate([np.flatnonzero(part)[:_SAMPLE] for part in (labeled, ~labeled)])
     small = replace(study.preset, n_trees=2, tuning_trees=2, levels=(0.5,))
-    _rank_quietly(job.family, train.take(rows), target.take(rows), small, 0)
+    train, target = train.take(rows), target.take(rows)
+    _rank_quietly(job.family, train, target, small, 0)
+    for pool in POOLS:
+        knn_score(np.ones(train.shape[1]), train, target, train, target, small.judge_k, pool, 1)
     _prepared.add((job.dataset, job.family))
 
 

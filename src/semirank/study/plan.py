@@ -144,7 +144,7 @@ def stable_number(*parts: object) -> int:
     Examples
     --------
     >>> stable_number(0, "Digits", 1), stable_number(0, "Digits", 2)
-    (1034230371, 3577637353)
+    (2003512734, 4204984054)
     """
     return int.from_bytes(_digest(parts, 4), "big")
 
