@@ -9,6 +9,7 @@ import shlex
 import sys
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -289,6 +290,7 @@ def _deliver(ranking: Ranking, out: list[Path] | None, *, as_json: bool, quiet: 
             _terminal.say(f"wrote {path}")
 
 
+@cache  # a process may run several commands
 def _add_commands() -> None:
     """Commands that live in modules of their own: semirank/cli_NAME.py with register(app)."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):

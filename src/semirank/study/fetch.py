@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -10,14 +11,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .manifest import FILE, SIZES, Listed, file_sha256, open_listed, read_folder, sizes
-from .registry import Entry, data_folder, entries, find
+from .registry import Entry, data_folder, find
 
 Progress = Callable[[int, int, str], None]
-OPENML = "https://api.openml.org/api/v1/json/data/"
+OPENML = "https://www.openml.org/api/v1/json/data/"
 TIMEOUT = 30  # seconds without a byte
 CHUNK = 1 << 16
 
@@ -60,13 +61,6 @@ def fetch(
     return _put(entry, place, progress)
 
 
-def fetch_bundled(place: Path) -> None:
-    """Put what comes with scikit-learn into a folder, unless it is there."""
-    for entry in entries():
-        if entry.source.kind == "bundled" and not (place / _folder_name(entry) / FILE).is_file():
-            _put(entry, place, None)
-
-
 def _whole(entry: Entry, place: Path) -> Path | None:
     """The folder of a data set that is there and as its manifest says."""
     try:
@@ -83,11 +77,11 @@ def _put(entry: Entry, place: Path, progress: Progress | None) -> Path:
     try:
         # Beside the data, so that moving a finished file is one step that nobody sees half done.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home) as stage:
-            files = _files(entry, Path(stage), progress)
-            described = _described(entry, files)
+            came = _come(entry, Path(stage), progress)
+            described = _described(entry, came)
             manifest = Path(stage) / FILE
             manifest.write_text(json.dumps([described], indent=1) + "\n", encoding="utf-8")
-            for path in [*files, manifest]:  # the manifest last: with it the data set exists
+            for path in [*came.files, manifest]:  # the manifest last: with it the data set exists
                 os.replace(path, home / path.name)
     finally:
         with contextlib.suppress(OSError):  # not empty, unless nothing came
@@ -99,18 +93,31 @@ def _folder_name(entry: Entry) -> str:
     return re.sub(r"[^a-z0-9]+", "-", entry.name.lower()).strip("-")
 
 
-def _files(entry: Entry, stage: Path, progress: Progress | None) -> list[Path]:
-    """The data file, or the train and the test part, in a folder."""
+class _Come(NamedTuple):
+    """The data file, or the train and the test part, and how to read them."""
+
+    files: list[Path]
+    targets: tuple[str, ...]
+    drop: tuple[str, ...]
+
+
+def _come(entry: Entry, stage: Path, progress: Progress | None) -> _Come:
     source = entry.source
     if source.kind == "bundled":
-        return [_digits(stage)]
+        return _Come([_digits(stage)], source.targets, source.drop)
     if source.kind == "openml":
-        url, md5 = _on_openml(source.openml)
-        return [_download(url, f"md5:{md5}", stage / f"{_folder_name(entry)}.arff", progress)]
-    return [
+        said = _openml_says(source.openml)
+        path = _download(
+            said["url"], f"md5:{said['md5_checksum']}", stage / f"{stage.parent.name}.arff", progress
+        )
+        targets = source.targets or tuple(_names(said.get("default_target_attribute")))
+        ignored = [*_names(said.get("row_id_attribute")), *_names(said.get("ignore_attribute"))]
+        return _Come([path], targets, (*source.drop, *ignored))
+    files = [
         _download(file.url, f"sha256:{file.sha256}", stage / Path(urlsplit(file.url).path).name, progress)
         for file in source.files
     ]
+    return _Come(files, source.targets, source.drop)
 
 
 def _digits(stage: Path) -> Path:
@@ -127,24 +134,32 @@ def _digits(stage: Path) -> Path:
     return path
 
 
-def _on_openml(number: int | None) -> tuple[str, str]:
-    """Address and checksum of a data set on OpenML."""
-    import requests
-
+def _openml_says(number: int | None) -> dict[str, Any]:
+    """OpenML's description of a data set."""
+    requests = _package("requests")
     url = f"{OPENML}{number}"
     with _clear_errors(url):
         answer = requests.get(url, timeout=TIMEOUT)
         answer.raise_for_status()
     try:
-        described = answer.json()["data_set_description"]
-        return described["url"], described["md5_checksum"]
+        said = answer.json()["data_set_description"]
+        if said["url"] and said["md5_checksum"]:
+            return said
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{url} does not answer with the description of a data set.") from None
+        pass
+    raise ValueError(f"{url} does not answer with the description of a data set.")
+
+
+def _names(said: str | list[str] | None) -> list[str]:
+    """Names that OpenML gives as a list, or as one text with commas."""
+    names = said.split(",") if isinstance(said, str) else said or []
+    return [name.strip() for name in names if name.strip()]
 
 
 def _download(url: str, checksum: str, path: Path, progress: Progress | None) -> Path:
     """A file from an address, once its checksum has been found right."""
-    pooch = _pooch()
+    pooch = _package("pooch")
+    pooch.get_logger().setLevel("WARNING")
     bar: Any = False if progress is None else _Bar(progress, path.name)
     downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=TIMEOUT)
     with _clear_errors(url):
@@ -152,20 +167,18 @@ def _download(url: str, checksum: str, path: Path, progress: Progress | None) ->
     return path
 
 
-def _pooch() -> Any:
+def _package(name: str) -> Any:
+    """A package that only fetching needs."""
     try:
-        import pooch
+        return importlib.import_module(name)
     except ImportError:
         raise ImportError("Fetching data needs pooch; install it with 'pip install pooch'.") from None
-    pooch.get_logger().setLevel("WARNING")
-    return pooch
 
 
 @contextlib.contextmanager
 def _clear_errors(url: str) -> Iterator[None]:
     """What can go wrong on the way, in a sentence each."""
-    import requests
-
+    requests = _package("requests")
     try:
         yield
     except requests.HTTPError as error:
@@ -177,6 +190,8 @@ def _clear_errors(url: str) -> Iterator[None]:
         raise ConnectionError(f"{urlsplit(url).netloc} does not answer; try again later.") from None
     except requests.ConnectionError:
         raise ConnectionError(f"{urlsplit(url).netloc} cannot be reached; is the network there?") from None
+    except requests.RequestException as error:
+        raise ConnectionError(f"{url} cannot be had: {error}.") from None
     except ValueError as error:
         if "hash" not in str(error):
             raise
@@ -205,21 +220,20 @@ class _Bar:
         """Nothing is left open."""
 
 
-def _described(entry: Entry, files: list[Path]) -> dict[str, Any]:
+def _described(entry: Entry, came: _Come) -> dict[str, Any]:
     """The manifest of files that have come, which must be the data set of the paper."""
-    source = entry.source
     listed = Listed(
         name=entry.name,
         task=entry.task,
-        folder=files[0].parent,
-        files=tuple(path.name for path in files),
-        targets=source.targets,
-        drop=source.drop,
+        folder=came.files[0].parent,
+        files=tuple(path.name for path in came.files),
+        targets=came.targets,
+        drop=came.drop,
         sizes={},
         parts=(),
         sha256={},
         stand_in_for=entry.stand_in_for,
-        where=source.where,
+        where=entry.source.where,
     )
     counted = sizes(open_listed(listed).dataset)
     for key, number in _printed(entry).items():
@@ -232,12 +246,12 @@ def _described(entry: Entry, files: list[Path]) -> dict[str, Any]:
         "name": entry.name,
         "task": entry.task,
         "files": list(listed.files),
-        "target_attributes": list(source.targets),
-        "drop": list(source.drop),
+        "target_attributes": list(listed.targets),
+        "drop": list(listed.drop),
         **counted,
-        "sha256": {path.name: file_sha256(path) for path in files},
-        "stand_in_for": entry.stand_in_for,
-        "source": source.where,
+        "sha256": {path.name: file_sha256(path) for path in came.files},
+        "stand_in_for": listed.stand_in_for,
+        "source": listed.where,
     }
 
 

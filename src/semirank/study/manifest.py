@@ -32,6 +32,10 @@ SIZES = {
 }
 
 
+class NoManifestError(ValueError):
+    """A folder that holds no data sets."""
+
+
 @dataclass(frozen=True)
 class Listed:
     """A data set that a manifest lists.
@@ -87,28 +91,34 @@ class Listed:
 def read_folder(folder: Path) -> dict[str, Listed]:
     """Every data set of a folder, by name: of its own manifest and of those one level below.
 
-    A downloaded data set has a folder and a manifest of its own, so that two downloads never write one file.
+    A downloaded data set has a folder and a manifest of its own, so that two downloads never write one file;
+    it comes before one of the same name in the folder's own manifest.
     """
     if not folder.is_dir():
-        raise ValueError(f"The data folder {folder} does not exist.")
+        raise NoManifestError(f"The data folder {folder} does not exist.")
     manifests = [path for path in (folder / FILE, *sorted(folder.glob(f"*/{FILE}"))) if path.is_file()]
     if not manifests:
-        raise ValueError(f"{folder} has no {FILE}, so it is no folder of data sets.")
+        raise NoManifestError(f"{folder} has no {FILE}, so it is no folder of data sets.")
     found: dict[str, Listed] = {}
     for path in manifests:
-        for listed in _read(path):
-            found.setdefault(listed.name, listed)
+        found |= _read(path)
     return found
 
 
-def _read(path: Path) -> list[Listed]:
+def _read(path: Path) -> dict[str, Listed]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as JSON ({error}).") from None
     if not isinstance(content, list) or not all(isinstance(item, dict) for item in content):
         raise ValueError(f"{path} must be a JSON list with one object for each data set.")
-    return [_listed(item, path, i) for i, item in enumerate(content)]
+    found: dict[str, Listed] = {}
+    for i, item in enumerate(content):
+        listed = _listed(item, path, i)
+        if listed.name in found:
+            raise ValueError(f"{path} lists {listed.name} twice.")
+        found[listed.name] = listed
+    return found
 
 
 def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
@@ -116,7 +126,8 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
     if not isinstance(name, str) or not name:
         raise ValueError(f"{path}: data set {i} has no name.")
     place = f"{path}: {name}"
-    task = SHORT.get(item.get("task", ""), item.get("task"))
+    task = item.get("task")
+    task = SHORT.get(task, task) if isinstance(task, str) else task
     if task not in TASKS:
         raise ValueError(f"{place} has task {task!r}, but it must be one of {', '.join((*TASKS, *SHORT))}.")
     files = _texts(item, "files", place)
@@ -126,7 +137,7 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
     for file in data:
         if Path(file).is_absolute() or ".." in Path(file).parts:
             raise ValueError(f"{place} lists {file!r}, which is not inside the folder.")
-    parts = item.get("examples_per_file") or {}
+    parts = _object(item, "examples_per_file", place)
     return Listed(
         name=name,
         task=task,
@@ -134,9 +145,9 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
         files=data,
         targets=_texts(item, "target_attributes", place),
         drop=_texts(item, "drop", place),
-        sizes={key: item[key] for key in SIZES if item.get(key) is not None},
-        parts=tuple(parts.values()),
-        sha256=item.get("sha256") or {},
+        sizes=_numbers({key: item[key] for key in SIZES if item.get(key) is not None}, place),
+        parts=tuple(_numbers(parts, place).values()),
+        sha256=_object(item, "sha256", place),
         stand_in_for=item.get("stand_in_for"),
         where=item.get("source") or "",
     )
@@ -147,6 +158,20 @@ def _texts(item: dict[str, Any], key: str, place: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise ValueError(f"{place} must give {key!r} as a list of texts.")
     return tuple(value)
+
+
+def _object(item: dict[str, Any], key: str, place: str) -> dict[str, Any]:
+    value = item.get(key) or {}
+    if not isinstance(value, dict):
+        raise ValueError(f"{place} must give {key!r} as an object.")
+    return value
+
+
+def _numbers(values: dict[str, Any], place: str) -> dict[str, int]:
+    for key, value in values.items():
+        if not isinstance(value, int):
+            raise ValueError(f"{place} must give {key!r} as a number, not {value!r}.")
+    return values
 
 
 class Opened(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..data.files import Dataset
 from ..data.hierarchy import suggestion
-from .manifest import Listed, open_listed, read_folder
+from .manifest import Listed, NoManifestError, open_listed, read_folder
 
 # The paper's headings and the tasks below them.
 GROUPS = {
@@ -145,8 +145,8 @@ def entries() -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def find(name: str, folder: Path | None = None) -> Entry:
-    """The data set of this name, upper or lower case; those of a folder's own manifest count too.
+def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
+    """The data set of this name, upper or lower case; with a folder, those of its own manifest count too.
 
     Examples
     --------
@@ -157,13 +157,14 @@ def find(name: str, folder: Path | None = None) -> Entry:
     ...
     ValueError: There is no data set 'digit' (did you mean 'Digits'?).
     """
-    known = {entry.name: entry for entry in entries()}
-    if folder is not None:
-        known |= {n: _own_entry(listed) for n, listed in read_folder(folder).items() if n not in known}
-    lower = {n.lower(): n for n in known}
-    found = known.get(lower.get(name.lower(), name))
+    all_known = {e.name: e for e in (entries() if folder is None else known(folder))}
+    lower = {n.lower(): n for n in all_known}
+    found = all_known.get(lower.get(name.lower(), name))
     if found is None:
-        raise ValueError(f"There is no data set {name!r}{suggestion(name, known)}.")
+        # The names are long: a beginning may be too short to look alike.
+        begun = [n for n in all_known if n.lower().startswith(name.lower())] if name else []
+        near = suggestion(begun[0] if begun else name, begun or all_known)
+        raise ValueError(f"There is no data set {name!r}{near}.")
     return found
 
 
@@ -195,19 +196,39 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("semirank"))
 
 
-def _contents(folder: str | os.PathLike[str] | None) -> tuple[Path, dict[str, Listed]]:
-    """The folder and what is in it; the user's cache may still be empty."""
-    place = data_folder(folder)
-    if folder is None and not os.environ.get(VARIABLE):
-        from .fetch import fetch_bundled
+class _Contents(NamedTuple):
+    """A folder and the data sets in it."""
 
-        fetch_bundled(place)
+    place: Path
+    listed: dict[str, Listed]
+    cache: bool  # the user's cache, which may be empty and gets bundled data sets when they are asked for
+
+
+def _contents(folder: str | os.PathLike[str] | None) -> _Contents:
+    place = data_folder(folder)
+    in_cache = _is_cache(place)
     try:
-        return place, read_folder(place)
-    except ValueError as error:
-        if folder is None and os.environ.get(VARIABLE):
-            raise ValueError(f"{error} It was named by {VARIABLE}.") from None
+        return _Contents(place, read_folder(place), in_cache)
+    except NoManifestError as error:
+        if in_cache:
+            return _Contents(place, {}, True)
+        if str(place) == os.environ.get(VARIABLE):
+            raise NoManifestError(f"{error} It is the one that {VARIABLE} names.") from None
         raise
+
+
+def _is_cache(place: Path) -> bool:
+    try:
+        return place.absolute() == cache_folder().absolute()
+    except ImportError:
+        return False
+
+
+def known(folder: str | os.PathLike[str] | None = None) -> tuple[Entry, ...]:
+    """The registry, and the other data sets that a folder's own manifest lists."""
+    names = {entry.name for entry in entries()}
+    own = [_own_entry(listed) for name, listed in _contents(folder).listed.items() if name not in names]
+    return (*entries(), *own)
 
 
 def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> StudyData:
@@ -230,8 +251,13 @@ def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Stu
     ValueError
         If the name is not known, the data set is not there, or files and sizes are not those of the manifest.
     """
-    place, listed = _contents(folder)
+    place, listed, in_cache = _contents(folder)
     entry = find(name, place)
+    if entry.name not in listed and in_cache and entry.source.kind == "bundled":
+        from .fetch import fetch
+
+        fetch(entry.name, place)
+        listed = read_folder(place)
     if entry.name not in listed:
         raise ValueError(f"{entry.name} is not in {place}: {_how(entry)}.")
     found = listed[entry.name]
@@ -248,18 +274,21 @@ def available(folder: str | os.PathLike[str] | None = None) -> Availability:
 
     Those with a manifest whose files exist count as present; nothing is read.
     """
-    place, listed = _contents(folder)
+    place, listed, in_cache = _contents(folder)
     present, missing = [], []
-    for name in [entry.name for entry in entries()] + list(listed):
-        if name in present:
-            continue
-        if name not in listed:
-            missing.append((name, f"not in {place}: {_how(find(name))}"))
-        elif (lost := listed[name].missing_file()) is not None:
-            missing.append((name, f"the file {lost} does not exist"))
+    for entry in known(place):
+        if entry.name in listed:
+            lost = listed[entry.name].missing_file()
+            why = None if lost is None else f"the file {lost} does not exist"
+        elif in_cache and entry.source.kind == "bundled":
+            why = None
         else:
-            present.append(name)
-    return Availability(present, list(dict.fromkeys(missing)))
+            why = f"not in {place}: {_how(entry)}"
+        if why is None:
+            present.append(entry.name)
+        else:
+            missing.append((entry.name, why))
+    return Availability(present, missing)
 
 
 def _how(entry: Entry) -> str:

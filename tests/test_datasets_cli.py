@@ -1,0 +1,468 @@
+"""Getting data sets: the commands, and what goes wrong between here and a server."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import socket
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from semirank import cli
+from semirank.study import fetch as fetching
+from semirank.study import registry
+from semirank.study.fetch import fetch
+from semirank.study.registry import Entry, RemoteFile, Source, entries, open_dataset
+
+pytest.importorskip("pooch")
+
+FRUIT = b"""@relation fruit
+@attribute row numeric
+@attribute size numeric
+@attribute colour {red,green,blue}
+@attribute kind {cherry,lemon}
+@data
+1,2,red,cherry
+2,9,green,lemon
+3,3,red,cherry
+4,8,blue,lemon
+"""
+LABELS = (
+    b"@relation l\n@attribute size numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,0,1\n2,1,1\n"
+)
+
+
+class Server:
+    """Answers on 127.0.0.1: what it sends for a path can be set, and what was asked is kept."""
+
+    def __init__(self):
+        self.answers = {}  # path -> (status, body, announced length or None for none)
+        self.asked = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.asked.append(self.path)
+                status, body, length = outer.answers.get(self.path, (404, b"", 0))
+                self.send_response(status)
+                if length is not None:
+                    self.send_header("Content-Length", str(length))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                """Keep quiet."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+
+    def put(self, path, body, *, length=-1, status=200):
+        self.answers[path] = (status, body, len(body) if length == -1 else length)
+        return self.url + path
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def server(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    running = Server()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A new folder for data, which nothing but the test names."""
+    monkeypatch.delenv("SEMIRANK_DATA", raising=False)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def add(monkeypatch):
+    """Add a data set to the registry."""
+
+    def put(source, *, name="Fruit", group="classification", printed=None, split=False):
+        entry = Entry(name, registry.GROUPS[group], group, printed or {}, None, split, source)
+        now = (*registry.entries(), entry)
+        monkeypatch.setattr(registry, "entries", lambda: now)
+        return entry
+
+    return put
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run `semirank WORDS` and get (exit code, standard output, standard error)."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return run
+
+
+def sha(body):
+    return hashlib.sha256(body).hexdigest()
+
+
+def left(place):
+    """Every file below a folder."""
+    return sorted(str(path.relative_to(place)) for path in place.rglob("*"))
+
+
+def file_source(*files, **options):
+    return Source("files", "a test", files=tuple(RemoteFile(*file) for file in files), **options)
+
+
+PRINTED = {"examples": 4, "features": 3, "classes": 2}
+
+
+class TestFetch:
+    def test_good_file(self, server, place, add):
+        url = server.put("/some/fruit.arff?raw=1", FRUIT)
+        add(file_source((url, sha(FRUIT)), targets=("kind",)), printed=PRINTED)
+        steps = []
+        home = fetch("fruit", place, progress=lambda *step: steps.append(step))
+        assert home == place / "fruit"
+        assert left(place) == ["fruit", "fruit/fruit.arff", "fruit/manifest.json"]
+        assert steps[-1] == (len(FRUIT), len(FRUIT), "fruit.arff")
+        opened = open_dataset("Fruit", place)
+        assert opened.dataset.X.shape == (4, 3)
+        assert opened.dataset.target_names == ("kind",)
+        fetch("fruit", place)
+        assert server.asked == ["/some/fruit.arff?raw=1"]  # it was there: nothing was asked for
+
+    def test_zipped_train_and_test_part(self, server, place, add):
+        body = gzip.compress(LABELS)
+        files = [(server.put(f"/l.{part}.arff.gz", body), sha(body)) for part in ("train", "test")]
+        source = file_source(*files, targets=("a", "b"))
+        add(source, name="Two parts", group="MLC", split=True, printed={"examples": 4, "labels": 2})
+        assert fetch("two parts", place) == place / "two-parts"
+        opened = open_dataset("Two parts", place)
+        assert (len(opened.dataset), opened.n_train) == (4, 2)
+
+    def test_a_damaged_copy_is_fetched_again(self, server, place, add):
+        url = server.put("/fruit.arff", FRUIT)
+        add(file_source((url, sha(FRUIT))))
+        copy = fetch("Fruit", place) / "fruit.arff"
+        copy.write_bytes(FRUIT[:-20])
+        with pytest.raises(ValueError, match="is not the file of the manifest"):
+            open_dataset("Fruit", place)
+        fetch("Fruit", place)
+        assert copy.read_bytes() == FRUIT
+        copy.unlink()
+        fetch("Fruit", place)
+        assert len(open_dataset("Fruit", place).dataset) == 4
+        assert len(server.asked) == 3
+
+    def test_the_folder_that_the_variable_names(self, server, place, add, monkeypatch):
+        monkeypatch.setenv("SEMIRANK_DATA", str(place))
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))))
+        assert fetch("Fruit") == place / "fruit"
+        assert len(open_dataset("Fruit").dataset) == 4
+
+    def test_interrupted(self, server, place, add):
+        """Ctrl-C in the middle of a download leaves nothing."""
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))))
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fetch("Fruit", place, progress=stop)
+        assert left(place) == []
+
+    def test_second_part_missing(self, server, place, add):
+        """A data set appears whole or not at all."""
+        first = server.put("/l.train.arff", LABELS)
+        source = file_source((first, sha(LABELS)), (server.url + "/l.test.arff", sha(LABELS)))
+        add(source, group="MLC", split=True)
+        with pytest.raises(ConnectionError, match="404"):
+            fetch("Fruit", place)
+        assert left(place) == []
+
+    def test_not_the_data_set_of_the_paper(self, server, place, add):
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))), printed={**PRINTED, "examples": 5})
+        with pytest.raises(ValueError, match="Fruit as it was fetched has 4 rows, but the paper says 5;"):
+            fetch("Fruit", place)
+        assert left(place) == []
+
+    def test_not_even_data(self, server, place, add):
+        body = b"<html>sign in</html>"
+        add(file_source((server.put("/fruit.arff", body), sha(body))))
+        with pytest.raises(ValueError, match=r"fruit\.arff"):
+            fetch("Fruit", place)
+        assert left(place) == []
+
+    def test_needs_pooch(self, server, place, add, monkeypatch):
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))))
+        monkeypatch.setitem(sys.modules, "pooch", None)
+        with pytest.raises(ImportError, match="pip install pooch"):
+            fetch("Fruit", place)
+        assert left(place) == []
+
+    def test_bundled(self, place):
+        fetch("digits", place)
+        assert left(place) == ["digits", "digits/digits.arff", "digits/manifest.json"]
+        assert len(open_dataset("Digits", place).dataset) == 1797
+
+
+class TestOpenML:
+    @pytest.fixture
+    def describe(self, server, monkeypatch):
+        """Let the server describe data set 7."""
+        monkeypatch.setattr(fetching, "OPENML", f"{server.url}/api/")
+
+        def put(body=FRUIT, **changes):
+            said = {
+                "url": server.put("/download/7", body),
+                "md5_checksum": hashlib.md5(FRUIT).hexdigest(),
+                "default_target_attribute": "kind",
+                "row_id_attribute": "row",
+                **changes,
+            }
+            server.put("/api/7", json.dumps({"data_set_description": said}).encode())
+
+        return put
+
+    def test_good(self, describe, place, add):
+        describe()
+        add(Source("openml", "a test", openml=7), printed={**PRINTED, "features": 2})
+        fetch("Fruit", place)
+        dataset = open_dataset("Fruit", place).dataset
+        assert dataset.feature_names == ("size", "colour")
+        assert dataset.target_names == ("kind",)
+
+    def test_the_registry_chooses_columns(self, describe, place, add):
+        describe(row_id_attribute=None, ignore_attribute=["colour"])
+        add(Source("openml", "a test", openml=7, targets=("kind",), drop=("ro*",)))
+        fetch("Fruit", place)
+        assert open_dataset("Fruit", place).dataset.feature_names == ("size",)
+
+    def test_several_targets_in_one_text(self, describe, place, add):
+        describe(default_target_attribute="row, size")
+        add(Source("openml", "a test", openml=7, drop=("kind",)), group="MTR")
+        describe(default_target_attribute="row, size", row_id_attribute=None)
+        fetch("Fruit", place)
+        assert open_dataset("Fruit", place).dataset.target_names == ("row", "size")
+
+    def test_corrupted(self, describe, place, add):
+        describe(FRUIT.replace(b"lemon", b"melon"))
+        add(Source("openml", "a test", openml=7))
+        with pytest.raises(ValueError, match="/download/7 is not the expected file, its checksum differs"):
+            fetch("Fruit", place)
+        assert left(place) == []
+
+    @pytest.mark.parametrize(
+        "answer", [b"<html>", b"[]", b"{}", b'{"data_set_description": {"url": "http://x"}}', b"\xff"]
+    )
+    def test_strange_answers(self, describe, server, place, add, answer):
+        describe()
+        server.put("/api/7", answer)
+        add(Source("openml", "a test", openml=7))
+        with pytest.raises(ValueError, match="/api/7 does not answer with the description of a data set"):
+            fetch("Fruit", place)
+        assert left(place) == []
+
+    def test_unknown_there(self, describe, place, add):
+        add(Source("openml", "a test", openml=8))
+        with pytest.raises(ConnectionError, match="/api/8 cannot be had: the server says 404"):
+            fetch("Fruit", place)
+
+
+class TestFetchCommand:
+    """One clear line, exit code 2 and no partial file for everything that can go wrong."""
+
+    def refused(self, call, place, message):
+        code, out, err = call("datasets", "fetch", "fruit", "--to", place)
+        assert code == 2
+        assert out == ""
+        assert len(err.splitlines()) == 1
+        assert err.startswith("error: ")
+        assert message in err
+        assert left(place) == []
+
+    def test_good(self, server, place, add, call):
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))), printed=PRINTED)
+        code, out, err = call("datasets", "fetch", "FRUIT", "--to", place)
+        assert (code, out, err) == (0, f"{place / 'fruit'}\n", "")
+        assert call("datasets", "fetch", "FRUIT", "--to", place)[0] == 0
+        code, out, _ = call("datasets", "info", "fruit", "--data", place)
+        assert code == 0
+        assert "here: rows" in out
+
+    def test_truncated(self, server, place, add, call):
+        """The connection ends before the announced length."""
+        add(file_source((server.put("/fruit.arff", FRUIT[:-30], length=len(FRUIT)), sha(FRUIT))))
+        self.refused(call, place, "/fruit.arff broke off; nothing was kept, try again.")
+
+    def test_truncated_without_a_length(self, server, place, add, call):
+        """Only the checksum can tell that the rest did not come."""
+        add(file_source((server.put("/fruit.arff", FRUIT[:-30], length=None), sha(FRUIT))))
+        self.refused(call, place, "is not the expected file, its checksum differs; nothing was kept.")
+
+    def test_truncated_then_good(self, server, place, add, call):
+        add(file_source((server.put("/fruit.arff", FRUIT[:-30], length=len(FRUIT)), sha(FRUIT))))
+        self.refused(call, place, "broke off")
+        server.put("/fruit.arff", FRUIT)
+        assert call("datasets", "fetch", "fruit", "--to", place)[0] == 0
+        assert len(open_dataset("Fruit", place).dataset) == 4
+
+    def test_corrupted(self, server, place, add, call):
+        add(file_source((server.put("/fruit.arff", FRUIT.replace(b"9", b"7")), sha(FRUIT))))
+        self.refused(call, place, "is not the expected file, its checksum differs; nothing was kept.")
+
+    def test_not_there(self, server, place, add, call):
+        add(file_source((f"{server.url}/fruit.arff", sha(FRUIT))))
+        self.refused(call, place, "/fruit.arff cannot be had: the server says 404 Client Error: Not Found.")
+
+    def test_faulty_server(self, server, place, add, call):
+        add(file_source((server.put("/fruit.arff", b"", status=503), sha(FRUIT))))
+        self.refused(call, place, "the server says 503 Server Error: Service Unavailable.")
+
+    def test_server_is_down(self, place, add, call, monkeypatch):
+        monkeypatch.delenv("HTTP_PROXY", raising=False)
+        monkeypatch.delenv("http_proxy", raising=False)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        add(file_source((f"http://127.0.0.1:{port}/fruit.arff", sha(FRUIT))))
+        self.refused(call, place, f"127.0.0.1:{port} cannot be reached; is the network there?")
+
+    def test_server_is_silent(self, place, add, call, monkeypatch):
+        monkeypatch.setattr(fetching, "TIMEOUT", 0.2)
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port = listening.getsockname()[1]
+            add(file_source((f"http://127.0.0.1:{port}/fruit.arff", sha(FRUIT))))
+            self.refused(call, place, f"127.0.0.1:{port} does not answer; try again later.")
+
+    def test_strange_address(self, place, add, call):
+        add(file_source(("file:///etc/hostname", sha(FRUIT))))
+        self.refused(call, place, "file:///etc/hostname cannot be had")
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("Ecogen", "Ecogen cannot be fetched; no public copy is known."),
+            ("Scene", "Scene cannot be fetched; get it by hand from the Mulan library"),
+            ("Scenes", "There is no data set 'Scenes' (did you mean 'Scene'?)."),
+        ],
+    )
+    def test_what_cannot_be_fetched(self, place, call, name, message):
+        code, _, err = call("datasets", "fetch", name, "--to", place)
+        assert code == 2
+        assert err.startswith(f"error: {message}")
+        assert not place.exists()
+
+    @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="this user may write everywhere")
+    def test_read_only_folder(self, server, place, add, call):
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))))
+        place.mkdir(mode=0o500)
+        self.refused(call, place, "Permission denied")
+
+    def test_the_folder_is_a_file(self, server, place, add, call):
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT))))
+        place.write_text("not a folder")
+        code, _, err = call("datasets", "fetch", "fruit", "--to", place)
+        assert code == 2
+        assert len(err.splitlines()) == 1
+        assert place.read_text() == "not a folder"
+
+
+class TestListAndInfo:
+    def test_list_marks_stand_ins_and_tells_why_not(self, place, call):
+        fetch("Digits", place)
+        code, out, err = call("datasets", "list", "--data", place)
+        assert (code, err) == (0, "")
+        lines = out.splitlines()
+        rows = {line.partition("  ")[0]: line.split() for line in lines[1:48]}
+        assert len(rows) == 47
+        assert rows["Digits"][-1] == "yes"
+        assert rows["Diatoms [stands in for Ecogen]"][-1] == "no"
+        assert "1797 x 64, 10 classes" in out
+        assert "1 of 47 are here." in lines
+        assert sum(f"not in {place}" in line for line in lines) == 46
+        assert any(line.startswith("Ecogen: ") and "Diatoms can stand in" in line for line in lines)
+
+    def test_list_as_json(self, place, call):
+        fetch("Digits", place)
+        _, out, _ = call("datasets", "list", "--data", place, "--json")
+        found = {item["name"]: item for item in json.loads(out)}
+        assert found["Digits"]["here"]
+        assert found["Digits"]["why_not"] is None
+        assert found["Chess"]["source"]["openml"] == 3
+        assert found["Coil2000"]["source"]["files"][0]["url"].startswith("https://")
+        assert found["Diatoms"]["stand_in_for"] == "Ecogen"
+        assert not found["Aapc"]["here"]
+
+    def test_list_shows_the_folders_own(self, place, call):
+        place.mkdir()
+        (place / "own.arff").write_bytes(FRUIT)
+        (place / "manifest.json").write_text(
+            json.dumps([{"name": "My own", "task": "stc", "files": ["own.arff"]}])
+        )
+        _, out, _ = call("datasets", "list", "--data", place)
+        assert "1 of 48 are here." in out
+        _, out, _ = call("datasets", "info", "my own", "--data", place)
+        assert "your own manifest" in out
+        assert "here: declared classes" in out
+
+    def test_info(self, place, call):
+        fetch("Digits", place)
+        code, out, err = call("datasets", "info", "digits", "--data", place)
+        assert (code, err) == (0, "")
+        found = dict(line.split("  ", 1) for line in out.splitlines())
+        found = {key: value.strip() for key, value in found.items()}
+        assert found["printed: rows"] == found["here: rows"] == "1797"
+        assert found["printed: clustering hypothesis"] == "0"
+        assert found["source"] == "bundled with scikit-learn"
+        assert found["sha256"] == open_dataset("Digits", place).sha256
+        _, out, _ = call("datasets", "info", "digits", "--data", place, "--json")
+        assert json.loads(out)["counted"]["features"] == 64
+
+    def test_info_of_what_is_not_here(self, place, call):
+        fetch("Digits", place)
+        _, out, _ = call("datasets", "info", "Chess", "--data", place)
+        assert "OpenML 3; originally from the UCI" in out
+        assert "no, not in" in out
+        _, out, _ = call("datasets", "info", "Chess", "--data", place, "--json")
+        assert json.loads(out)["counted"] is None
+
+    def test_every_entry_can_be_told(self, place, call):
+        fetch("Digits", place)
+        for entry in entries():
+            code, out, _ = call("datasets", "info", entry.name, "--data", place)
+            assert code == 0
+            assert entry.source.where in out
+
+    def test_wrong_folder(self, tmp_path, call):
+        for words in (["list"], ["info", "Digits"]):
+            code, _, err = call("datasets", *words, "--data", tmp_path / "nowhere")
+            assert code == 2
+            assert err == f"error: The data folder {tmp_path / 'nowhere'} does not exist.\n"
+
+    def test_without_a_command(self, call):
+        code, out, _ = call("datasets")
+        assert code == 0
+        assert "fetch" in out
+
+
+def test_help_loads_nothing_heavy():
+    from .test_startup import heavy, help_of, modules_after
+
+    assert heavy(modules_after(help_of("datasets", "fetch", "--help"))) == set()
