@@ -1,0 +1,459 @@
+"""Running a study: real processes, kills, concurrent runs, failures, and the commands."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from semirank.study import Store, StoreError, run_study
+from semirank.study import run as module
+from semirank.study import workers as workers_module
+from semirank.study.plan import PRESETS, Study
+from semirank.study.records import Record
+from semirank.study.store import records
+from semirank.study.workers import LocalWorkers, Outcome, perform
+
+from .study_folder import NAMES, write_folder
+
+CHEAP = ["equal", "relief"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_folder(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(folder, tmp_path_factory):
+    """The records of a run in one process that nothing got in the way of."""
+    path = tmp_path_factory.mktemp("store") / "study.sqlite"
+    summary = run_study(store=path, data=folder, n_jobs=1, methods=CHEAP)
+    assert summary.failed == 0
+    return timeless(path)
+
+
+def timeless(path: Path) -> list[Record]:
+    """The records without what differs from run to run."""
+    return [r._replace(seconds=0.0, tuning_seconds=0.0) for r in records(path)]
+
+
+def states(path: Path) -> dict[str, int]:
+    with Store(path, read_only=True) as store:
+        found = [row.state for row in store.jobs()]
+    return {state: found.count(state) for state in set(found)}
+
+
+def command(*arguments: object, **options: object) -> subprocess.Popen:
+    code = "from semirank.cli import main; main()"
+    parts = [sys.executable, "-c", code, "study", *map(str, arguments)]
+    return subprocess.Popen(parts, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def start(path: Path, folder: Path, n_jobs: int, **options: object) -> subprocess.Popen:
+    methods = [part for name in CHEAP for part in ("--methods", name)]
+    return command("run", "--store", path, "--data", folder, "--jobs", n_jobs, *methods, **options)
+
+
+class Inline:
+    """Workers without processes, for what concerns the loop alone."""
+
+    def __init__(self, study: Study, n_workers: int) -> None:
+        self.study, self.jobs = study, []
+
+    def free(self) -> int:
+        return 2 - len(self.jobs)
+
+    def submit(self, job) -> None:
+        self.jobs.append(job)
+
+    def wait(self, timeout: float) -> list[Outcome]:
+        return [perform(self.jobs.pop(0), self.study)]
+
+    def close(self) -> None:
+        self.jobs = []
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    monkeypatch.setattr(module, "LocalWorkers", Inline)
+
+
+def test_the_number_of_processes_does_not_change_results(folder, tmp_path, undisturbed):
+    path = tmp_path / "study.sqlite"
+    seen = []
+    summary = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP, progress=seen.append)
+    assert timeless(path) == undisturbed
+    # 3 folds of three data sets and one of the two others, by two methods.
+    assert summary == module.Summary(22, 0, 0, 0, 0, 0, summary.missing)
+    assert (seen[0].done, seen[-1]) == (0, module.Progress(22, 0, 22, 0.0))
+    assert len(summary.missing) == 38 + 9  # of the registry, none is in this folder
+    again = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP)
+    assert again[:6] == (0, 0, 22, 0, 0, 0)
+    assert timeless(path) == undisturbed
+
+
+@pytest.mark.slow
+def test_all_methods_give_the_same_in_one_and_two_processes(folder, tmp_path):
+    found = []
+    for n_jobs in (1, 2):
+        path = tmp_path / f"{n_jobs}.sqlite"
+        assert run_study(store=path, data=folder, n_jobs=n_jobs).failed == 0
+        found.append(timeless(path))
+    assert found[0] == found[1]
+    assert {r.family for r in found[0]} == {
+        "random_forest", "extra_trees", "bagging", "relief", "laplace", "equal"
+    }  # fmt: skip
+
+
+def test_kills_at_any_moment_lose_nothing(folder, tmp_path, undisturbed):
+    """kill -9, again and again: what was done stays, and in the end all is as if nothing had happened."""
+    path = tmp_path / "study.sqlite"
+    rng = random.Random(0)
+    done = 0
+    for _ in range(4):
+        run = start(path, folder, 2)
+        deadline = time.monotonic() + 60
+        while run.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02 + 0.3 * rng.random())
+            if path.exists() and (rng.random() < 0.2 or states_or_nothing(path).get("done", 0) > done):
+                break
+        children = child_processes(run.pid)
+        run.kill()
+        run.communicate()
+        wait_until(lambda pids=children: not any(map(lives, pids)))  # the processes of the jobs go too
+        kept = states_or_nothing(path).get("done", 0)
+        assert kept >= done
+        done = kept
+    run = start(path, folder, 2)
+    _, told = run.communicate(timeout=300)
+    assert run.returncode == 0, told
+    assert timeless(path) == undisturbed
+
+
+def states_or_nothing(path: Path) -> dict[str, int]:
+    try:
+        return states(path)
+    except StoreError:  # just being made
+        return {}
+
+
+def child_processes(pid: int) -> list[int]:
+    psutil = pytest.importorskip("psutil")
+    try:
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def lives(pid: int) -> bool:
+    psutil = pytest.importorskip("psutil")
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_until(condition, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_two_runs_share_the_work(folder, tmp_path, undisturbed):
+    path = tmp_path / "study.sqlite"
+    runs = [start(path, folder, 1) for _ in range(2)]
+    told = [run.communicate(timeout=300)[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], told
+    assert timeless(path) == undisturbed
+    done = [int(text.split(" jobs done, ")[0].split()[-1]) for text in told]
+    assert sum(done) == 22  # none twice
+
+
+def test_an_interrupt_stops_at_once_and_leaves_the_store_in_order(folder, tmp_path, undisturbed):
+    path = tmp_path / "study.sqlite"
+    # A group of its own, as a shell gives it: the signal of Ctrl-C goes to all of it.
+    run = start(path, folder, 2, start_new_session=True)
+    wait_until(lambda: states_or_nothing(path).get("claimed", 0) > 0, 120)
+    children = child_processes(run.pid)
+    assert children
+    os.killpg(run.pid, signal.SIGINT)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert told.splitlines()[-1].startswith("interrupted")
+    assert "Traceback" not in told
+    wait_until(lambda: not any(map(lives, children)))
+    assert "claimed" not in states(path)
+    run_study(store=path, data=folder, n_jobs=1, methods=CHEAP)
+    assert timeless(path) == undisturbed
+
+
+def test_a_failed_job_does_not_stop_the_rest(folder, tmp_path, undisturbed, inline, monkeypatch):
+    from semirank.study import jobs
+
+    real, path, said = jobs.run_job, tmp_path / "study.sqlite", []
+
+    def sometimes(job, study):
+        if (job.dataset, job.fold, job.family) == ("Tiny numbers", 1, "relief"):
+            raise ZeroDivisionError("made to\nfail")
+        return real(job, study)
+
+    monkeypatch.setattr(jobs, "run_job", sometimes)
+    summary = run_study(store=path, data=folder, methods=CHEAP, say=said.append)
+    assert summary[:6] == (21, 1, 0, 0, 0, 0)
+    assert states(path) == {"done": 21, "failed": 1}
+    (line,) = [text for text in said if text.startswith("failed")]
+    assert line.startswith(
+        "failed: Tiny numbers, fold 1, 50 labels, relief: ZeroDivisionError: made to fail ("
+    )
+    monkeypatch.setattr(jobs, "run_job", real)
+    assert run_study(store=path, data=folder, methods=CHEAP)[:6] == (0, 0, 21, 1, 0, 0)
+    assert run_study(store=path, data=folder, methods=CHEAP, retry=True)[:6] == (1, 0, 21, 0, 0, 0)
+    assert timeless(path) == undisturbed
+
+
+def test_the_death_of_a_process_costs_one_attempt(folder, tmp_path, undisturbed):
+    """Every process that is seen in the first seconds is killed, once; its job is done by another one."""
+    psutil = pytest.importorskip("psutil")
+    path, killed, over = tmp_path / "study.sqlite", [], threading.Event()
+
+    def killer() -> None:
+        while not over.is_set() and len(killed) < 2:
+            for child in psutil.Process().children():
+                if states_or_nothing(path).get("done", 0) and child.pid not in killed:
+                    killed.append(child.pid)
+                    child.kill()
+                    break
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    try:
+        summary = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP)
+    finally:
+        over.set()
+        thread.join()
+    assert killed
+    assert summary.failed == 0
+    assert timeless(path) == undisturbed
+
+
+def test_a_job_that_kills_every_process_fails(folder, tmp_path, monkeypatch):
+    """After two processes the job is to blame; the others go on."""
+    code = """
+import os
+from semirank.study import jobs, workers
+real = jobs.run_job
+def deadly(job, study):
+    if job.fold == 1:
+        os.kill(os.getpid(), 9)
+    return real(job, study)
+jobs.run_job = deadly
+workers.serve()
+"""
+    real = subprocess.Popen
+
+    def popen(parts, **options):
+        return real([parts[0], "-c", code], **options)
+
+    monkeypatch.setattr(workers_module.subprocess, "Popen", popen)
+    path = tmp_path / "study.sqlite"
+    summary = run_study(store=path, data=folder, n_jobs=1, methods=["equal"], only=["Tiny classes"])
+    assert summary[:6] == (2, 1, 0, 0, 0, 0)
+    with Store(path, read_only=True) as store:
+        (row,) = [row for row in store.jobs() if row.state == "failed"]
+    assert row.error == "the process of the job was killed by signal 9"
+
+
+def test_processes_that_do_not_start_stop_the_run(folder, tmp_path, monkeypatch):
+    real = subprocess.Popen
+    broken = [sys.executable, "-c", "raise SystemExit(3)"]
+    monkeypatch.setattr(workers_module.subprocess, "Popen", lambda parts, **o: real(broken, **o))
+    path = tmp_path / "study.sqlite"
+    with pytest.raises(RuntimeError, match=r"does not start \(exit code 3\)"):
+        run_study(store=path, data=folder, n_jobs=1, methods=["equal"])
+    assert set(states(path)) == {"missing"}  # nothing was claimed or failed for it
+
+
+def test_only_what_was_asked_for_is_done(folder, tmp_path, inline):
+    path = tmp_path / "study.sqlite"
+    run_study(store=path, data=folder, only=["tiny NUMBERS"], methods=["laplace", "equal"])
+    assert {(r.dataset, r.family) for r in records(path)} == {
+        ("Tiny numbers", "laplace"),
+        ("Tiny numbers", "equal"),
+    }
+    with pytest.raises(ValueError, match="nothing to do"):
+        run_study(store=path, data=folder, only=["Tiny classes"], methods=["laplace"])
+
+
+def test_another_seed_gives_other_splits(folder, tmp_path, inline):
+    for seed in (0, 1):
+        run_study(store=tmp_path / f"{seed}.sqlite", data=folder, only=NAMES[:1], methods=CHEAP, seed=seed)
+    assert timeless(tmp_path / "0.sqlite") != timeless(tmp_path / "1.sqlite")
+
+
+def test_data_that_changed_since_are_told(tmp_path, inline):
+    folder = write_folder(tmp_path / "data", NAMES[:1])
+    path = tmp_path / "study.sqlite"
+    run_study(store=path, data=folder, methods=["equal"])
+    before = timeless(path)
+    file = folder / "classes.arff"
+    head, rows = file.read_text().split("@data\n")
+    file.write_text(head + "@data\n" + "\n".join(reversed(rows.split())) + "\n")
+    from semirank.study import jobs
+
+    jobs._data.cache_clear()
+    jobs._folds.cache_clear()
+    summary = run_study(store=path, data=folder, methods=["equal"])
+    assert (summary.kept, summary.outdated, summary.done) == (0, 3, 0)
+    assert timeless(path) == before
+    summary = run_study(store=path, data=folder, methods=["equal"], retry=True)
+    assert (summary.kept, summary.outdated, summary.done) == (0, 0, 3)
+    assert timeless(path) != before
+
+
+def test_a_data_set_that_cannot_be_opened_is_reported(tmp_path, inline):
+    folder = write_folder(tmp_path / "data", NAMES[:2])
+    file = folder / "classes.arff"
+    file.write_text(file.read_text().rstrip().rsplit("\n", 1)[0] + "\n")
+    said = []
+    summary = run_study(store=tmp_path / "s.sqlite", data=folder, methods=["equal"], say=said.append)
+    why = dict(summary.missing)["Tiny classes"]
+    assert why == "Tiny classes has 89 rows, but its manifest says 90."
+    assert f"left out: Tiny classes, {why}" in said
+    assert "Digits" in dict(summary.missing)
+    assert summary.done == 3
+    with pytest.raises(ValueError, match="89 rows"):
+        run_study(store=tmp_path / "s.sqlite", data=folder, only=["Tiny classes"])
+
+
+def test_bad_arguments(folder, tmp_path):
+    path = tmp_path / "study.sqlite"
+    for arguments, said in (
+        ({"preset": "papr"}, r"no preset 'papr' \(did you mean 'paper'"),
+        ({"only": ["Tiny class"]}, r"no data set 'Tiny class' \(did you mean 'Tiny classes'"),
+        ({"only": ["Digits"]}, "Digits is not in"),
+        ({"methods": ["forest"]}, "no method 'forest'"),
+        ({"n_jobs": 0}, "at least 1"),
+        ({"data": tmp_path / "none"}, "does not exist"),
+        ({"data": tmp_path}, "no manifest.json"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            run_study(**({"store": path, "data": folder} | arguments))
+
+
+def test_workers_report_in_words_what_went_wrong(folder):
+    study = Study(PRESETS["quick"], 0, folder)
+    job = module.plan_jobs(study, ["Tiny classes"], ["equal"], print)[0][0]
+    local = LocalWorkers(study, 1)
+    try:
+        local.submit(job._replace(sha256="other"))
+        (outcome,) = wait_for(local)
+        assert outcome.error.startswith("ValueError: The files of Tiny classes changed")
+        assert (outcome.records, outcome.died, local.free()) == ([], False, 1)
+        local.submit(job)
+        (outcome,) = wait_for(local)
+        assert (outcome.error, len(outcome.records)) == (None, 4)
+    finally:
+        local.close()
+
+
+def wait_for(local: LocalWorkers) -> list[Outcome]:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if found := local.wait(1.0):
+            return found
+    raise AssertionError("no job ended")
+
+
+def test_the_pace_is_that_of_each_family():
+    from semirank.study.store import JobRow
+
+    def row(family: str, cost: float, seconds: float | None) -> JobRow:
+        return JobRow("a", 0, 50, family, "", "", "", "", cost, "done", seconds, None)
+
+    pace = module.Pace()
+    assert pace.seconds([row("relief", 1.0, None)]) is None
+    pace = module.Pace([row("relief", 1.0, 2.0), row("relief", 3.0, 4.0), row("bagging", 1.0, 10.0)])
+    assert pace.seconds([row("relief", 2.0, None), row("bagging", 2.0, None)], 2) == (3.0 + 20.0) / 2
+    assert pace.seconds([]) == 0.0
+
+
+def test_commands(folder, tmp_path):
+    """One store through all commands that do not draw."""
+    path, out, other = tmp_path / "study.sqlite", tmp_path / "export.csv", tmp_path / "other.sqlite"
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        process = command(*arguments)
+        shown, told = process.communicate(timeout=300)
+        return process.returncode, shown, told
+
+    code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--jobs", 1)
+    assert (code, shown) == (0, "")
+    assert "left out: Digits" in told
+    assert told.splitlines()[-1] == "11 jobs done, 0 were done before"
+    code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--quiet")
+    assert (code, shown, told) == (0, "", "")
+    code, shown, told = call("status", "--store", path)
+    assert (code, told) == (0, "")
+    assert shown.startswith("preset quick, seed 0\n")
+    assert "11 of 11 jobs done" in shown
+    assert call("export", "--store", path, "--out", out)[0] == 0
+    code, shown, told = call("import", out, "--store", other)
+    assert (code, told) == (0, f"11 of 11 jobs were new to {other}\n")
+    assert records(other) == records(path)
+    code, shown, told = call("run", "--store", other, "--data", folder, "-m", "equal")
+    assert told.splitlines()[-1] == "0 jobs done, 11 were done before"
+
+    (tmp_path / "text").write_text("x" * 5000)
+    for arguments, said in (
+        (("status", "--store", tmp_path / "none"), "There is no store"),
+        (("status", "--store", tmp_path / "text"), "not a store of semirank"),
+        (("run", "--store", tmp_path / "text", "--data", folder), "not a store of semirank"),
+        (("run", "--store", tmp_path / "no" / "x", "--data", folder), "does not exist"),
+        (("run", "--store", path, "--data", folder, "--seed", 4), "name another file"),
+        (("run", "--store", path, "--data", folder, "--only", "Tiny"), "no data set 'Tiny'"),
+        (("run", "--store", path, "--data", tmp_path), "no manifest.json"),
+        (("run", "--store", path, "--data", folder, "--preset", "quik"), "did you mean 'quick'"),
+        (("export", "--store", path, "--out", tmp_path / "x.json"), "must end in"),
+        (("import", tmp_path / "none.csv", "--store", path), "No such file"),
+        (("tables", "--store", tmp_path / "none", "--out", tmp_path), "There is no store"),
+    ):
+        code, shown, told = call(*arguments)
+        assert (code, shown) == (2, ""), arguments
+        assert said in told
+        assert told.startswith("error: ")
+        assert told.count("\n") == 1
+
+
+def test_a_run_whose_disk_is_full_stops_with_a_line(folder, tmp_path, undisturbed):
+    """The size of files is limited for the command, as a full disk would."""
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "study.sqlite"
+    limit = 60_000
+    run = start(path, folder, 1, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    _, told = run.communicate(timeout=300)
+    assert run.returncode == 2, told
+    assert told.splitlines()[-1].startswith(f"error: The store {path} cannot")
+    assert "Traceback" not in told
+    run_study(store=path, data=folder, n_jobs=1, methods=CHEAP)
+    assert timeless(path) == undisturbed
+
+
+def test_nothing_heavy_is_loaded_for_help():
+    code = "import sys; sys.argv[1:] = ['study', '--help']\nfrom semirank.cli import main\n"
+    code += "try:\n    main()\nexcept SystemExit:\n    pass\n"
+    code += (
+        "print([m for m in ('numba', 'sklearn', 'numpy', 'distributed', 'matplotlib') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1] == "[]"
+    assert "import" in shown
