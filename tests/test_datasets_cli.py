@@ -141,6 +141,7 @@ class TestFetch:
         assert home == place / "fruit"
         assert left(place) == ["fruit", "fruit/fruit.arff", "fruit/manifest.json"]
         assert steps[-1] == (len(FRUIT), len(FRUIT), "fruit.arff")
+        assert (home / "fruit.arff").stat().st_mode == (home / "manifest.json").stat().st_mode
         opened = open_dataset("Fruit", place)
         assert opened.dataset.X.shape == (4, 3)
         assert opened.dataset.target_names == ("kind",)
@@ -359,7 +360,7 @@ class TestFetchCommand:
         ("name", "message"),
         [
             ("Ecogen", "Ecogen cannot be fetched; no public copy is known."),
-            ("Scene", "Scene cannot be fetched; get it by hand from the Mulan library"),
+            ("Scene", "Scene cannot be fetched; get it by hand from github.com/tsoumakas/mulan"),
             ("Scenes", "There is no data set 'Scenes' (did you mean 'Scene'?)."),
         ],
     )

@@ -6,10 +6,12 @@ import json
 import pickle
 import re
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from semirank.cli_datasets import _marked, _size, _split
 from semirank.study import registry
 from semirank.study.manifest import file_sha256
 from semirank.study.registry import available, data_folder, entries, find, known, open_dataset
@@ -335,7 +337,7 @@ class TestOpen:
         ("name", "why"),
         [
             ("Chess", "get it with 'semirank datasets fetch Chess'"),
-            ("Emotions", "it has to be got by hand, from the Mulan"),
+            ("Emotions", "it has to be got by hand, from github.com/tsoumakas/mulan"),
             ("Ecogen", "no public copy is known; Slovenian rivers .* can stand in"),
         ],
     )
@@ -384,6 +386,29 @@ class TestAvailable:
 
         entry = replace(find("Chess"), name="Two words")
         assert registry._how(entry) == "get it with 'semirank datasets fetch \"Two words\"'"
+
+
+def table():
+    """The table of docs/datasets.md."""
+    lines = ["| data set | task | size | parts | how | where |", "|---|---|---|---|---|---|"]
+    for entry in entries():
+        how = "fetch" if entry.source.kind in ("bundled", "openml", "files") else "by hand"
+        cells = [_marked(entry), entry.group, _size(entry), _split(entry), how, _where(entry)]
+        if entry.source.kind == "unknown":
+            cells[4] = "-"
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _where(entry):
+    number = entry.source.openml
+    where = entry.source.where
+    return where if number is None else f"[OpenML {number}](https://www.openml.org/d/{number}), from {where}"
+
+
+def test_the_page_lists_the_registry():
+    page = Path(__file__).parents[1] / "docs" / "datasets.md"
+    assert page.read_text(encoding="utf-8").partition("<!-- data sets -->\n\n")[2] == table()
 
 
 def check_real(name, folder):

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ def _put(entry: Entry, place: Path, progress: Progress | None) -> Path:
             manifest = Path(stage) / FILE
             manifest.write_text(json.dumps([described], indent=1) + "\n", encoding="utf-8")
             for path in [*came.files, manifest]:  # the manifest last: with it the data set exists
+                shutil.copymode(manifest, path)  # downloads are readable by their owner only
                 os.replace(path, home / path.name)
     finally:
         with contextlib.suppress(OSError):  # not empty, unless nothing came
