@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,8 @@ from . import _terminal
 from .cli import Quiet
 
 if TYPE_CHECKING:
-    from .study.run import Progress, Summary
+    from .study.records import Record
+    from .study.run import Pace, Progress, Summary
     from .study.store import JobRow
 
 study = typer.Typer(
@@ -31,6 +32,12 @@ StoreFile = Annotated[
 DataFolder = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", help="A folder with a manifest.json; else SEMIRANK_DATA."),
+]
+Clustered = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="DIR", help="A folder with the data, to compute the clustering hypothesis from."
+    ),
 ]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Made if it is not there.")]
 _LOG_SECONDS = 30.0
@@ -138,7 +145,7 @@ def status(store: StoreFile) -> None:
         print(f"... and {len(failed) - 10} more")
 
 
-def _status_row(name: str, rows: list[JobRow], pace: Any) -> list[str]:
+def _status_row(name: str, rows: list[JobRow], pace: Pace) -> list[str]:
     count = {state: sum(row.state == state for row in rows) for state in ("done", "failed", "claimed")}
     missing = len(rows) - sum(count.values())
     took = sum(row.job_seconds or 0.0 for row in rows if row.state == "done")
@@ -174,27 +181,37 @@ def import_(
 
 
 @study.command()
-def tables(store: StoreFile, out: OutFolder, data: DataFolder = None) -> None:
+def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write the tables, beside the paper's figures, as Markdown and CSV."""
-    from .study import write_tables
+    from .study.tables import write_tables
 
-    _write(write_tables, store, out, data)
+    found = _records(store)
+    _tell(write_tables(found, _made(out), cluster_hypothesis=_hypotheses(store, data)))
 
 
 @study.command()
 def figures(store: StoreFile, out: OutFolder) -> None:
     """Draw the curves over the number of labels and the critical-difference diagrams."""
-    from .study import write_figures
+    from .study.figures import write_figures
 
-    _write(write_figures, store, out, None)
+    _tell(write_figures(_records(store), _made(out)))
 
 
 @study.command()
-def report(store: StoreFile, out: OutFolder, data: DataFolder = None) -> None:
+def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write one HTML page with all tables and figures."""
-    from .study import write_report
+    from .study.pages import write_report
+    from .study.store import Store
 
-    _write(write_report, store, out, data)
+    found = _records(store)
+    with Store(store, read_only=True) as opened:
+        preset, seed = opened.preset_and_seed()
+        states = [row.state for row in opened.jobs()]
+    notes = [f"Preset {preset} with seed {seed}: {states.count('done')} of {len(states)} jobs are done."]
+    if failed := states.count("failed"):
+        notes.append(f"{failed} jobs failed.")
+    ch = _hypotheses(store, data)
+    _tell(write_report(found, _made(out), cluster_hypothesis=ch, notes=notes))
 
 
 def duration(seconds: float) -> str:
@@ -249,12 +266,26 @@ def _words(now: Progress) -> str:
     return failed + left
 
 
-def _write(write: Callable[..., list[Path]], store: Path, out: Path, data: Path | None) -> None:
+def _records(store: Path) -> list[Record]:
     from .study.store import records
 
     found = records(store)
     if not found:
         raise ValueError(f"{store} holds no finished job yet; `semirank study run` does them.")
-    out.mkdir(parents=True, exist_ok=True)
-    for path in write(found, out):
+    return found
+
+
+def _hypotheses(store: Path, data: Path | None) -> dict[str, float]:
+    from .study.properties import cluster_hypotheses
+
+    return cluster_hypotheses(store, data, _terminal.say)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _tell(written: list[Path]) -> None:
+    for path in written:
         _terminal.say(f"wrote {path}")

@@ -15,6 +15,7 @@ _HOME = {
     "StoreError": "store",
     "Summary": "run",
     "available": "registry",
+    "cluster_hypotheses": "properties",
     "entries": "registry",
     "export_store": "exchange",
     "find": "registry",
@@ -30,11 +31,15 @@ __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from .exchange import export_store, import_store
+    from .figures import write_figures
+    from .pages import write_report
     from .plan import PRESETS, Preset
+    from .properties import cluster_hypotheses
     from .records import Record
     from .registry import available, entries, find, open_dataset
     from .run import Progress, Summary, run_study
     from .store import Store, StoreError
+    from .tables import write_tables
 
 
 def __getattr__(name: str) -> Any:
