@@ -190,7 +190,7 @@ def cache_folder() -> Path:
         import pooch
     except ImportError:
         raise ImportError(
-            f"The folder of downloaded data needs pooch; install it with 'pip install pooch', "
+            "The folder of downloaded data needs pooch; install it with 'pip install pooch', "
             f"or name a folder with data by {VARIABLE}."
         ) from None
     return Path(pooch.os_cache("semirank"))
@@ -250,6 +250,20 @@ def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Stu
     ------
     ValueError
         If the name is not known, the data set is not there, or files and sizes are not those of the manifest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from semirank.study.fetch import fetch
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = fetch("Digits", folder)
+    >>> opened = open_dataset("Digits", folder)
+    >>> opened.dataset.X.shape, opened.n_train
+    ((1797, 64), None)
+    >>> open_dataset("Chess", folder)
+    Traceback (most recent call last):
+    ...
+    ValueError: Chess is not in ...: get it with 'semirank datasets fetch Chess'.
     """
     place, listed, in_cache = _contents(folder)
     entry = find(name, place)
@@ -296,7 +310,7 @@ def _how(entry: Entry) -> str:
     if entry.source.kind == "unknown":
         return f"{entry.source.where}{_instead(entry)}"
     if entry.source.kind == "folder":
-        return f"it has to be got by hand, from {entry.source.where}"
+        return f"it has to be got by hand, from {entry.source.where}{_instead(entry)}"
     return f"get it with 'semirank datasets fetch {_quoted(entry.name)}'"
 
 
