@@ -75,8 +75,8 @@ class Scratch(NamedTuple):
     cand_subset: np.ndarray  # uint8 (D, nominal values): 1 left, 0 right, 2 not seen
     nominal: np.ndarray  # (3, nominal values, width or nominal values): work of `order_values`
     marks: np.ndarray  # (SIDE_BY_SIDE, D): 0/1 rows of all features
-    aside: np.ndarray  # (5, D): work of `value_side_by_side`
-    gram: np.ndarray  # (SIDE_BY_SIDE, SIDE_BY_SIDE)
+    aside: np.ndarray  # (8, D): work of `value_side_by_side`, a number per feature
+    beside: np.ndarray  # (2, SIDE_BY_SIDE): the same, a number per row
 
 
 class Layout(NamedTuple):
@@ -101,7 +101,7 @@ TOTALS, MEAN, LEFT, MISS = 0, 1, 2, 3
 TALLY, SLOT = 0, 1
 DRAWN, SWAP, CONSTANT_FROM, CONSTANT_TO = 0, 1, 2, 3
 MISSING_LEFT, ROUGHLY = 0, 1
-VALUE, CUT, LEFT_WEIGHT, LOWEST, PARTIAL = 0, 1, 2, 3, 4
+VALUE, CUT, LEFT_WEIGHT, LOWEST, PARTIAL, SQUARE, KNOWN_LEFT, SQUARES_LEFT = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @inner
@@ -960,21 +960,46 @@ def settle(
 
 
 @fast_inner
-def value_side_by_side(values, rows, weight, payload, full, total, min_leaf, seed, marks, aside, gram):
-    """h of the random test of every feature of a small node, written to aside[VALUE].
+def side_squares(payload, first, end, known, n, marks, gram, partial, out):
+    """|S|^2 of the left side of every feature, over payload columns first..end - 1, added to `out`.
 
-    A side's |S|^2 is m' K m, with m its 0/1 row and K the Gram matrix of the payloads. Features lie next to
-    each other, so every step is taken for several of them at once.
+    It is m' K m, with m a 0/1 row and K the Gram matrix of the payloads. Only rows with known[i] > 0 count.
     """
-    n, d = len(rows), values.shape[1]
     for i in range(n):
+        if known[i] == 0.0:
+            continue
+        mine = payload[i, first:end]
         for j in range(i + 1):
             s = 0.0
-            for c in range(full):
-                s += payload[i, c] * payload[j, c]
-            gram[i, j] = s
-    h, cut, n_left = aside[VALUE], aside[CUT], aside[LEFT_WEIGHT]
-    lowest, partial = aside[LOWEST], aside[PARTIAL]
+            if known[j] > 0.0:
+                other = payload[j, first:end]
+                for c in range(len(mine)):
+                    s += mine[c] * other[c]
+            gram[j] = s
+        for f in range(len(out)):
+            partial[f] = 0.5 * gram[i]
+        for j in range(i):
+            if known[j] > 0.0:
+                product, mark = gram[j], marks[j]
+                for f in range(len(out)):
+                    partial[f] += product * mark[f]
+        mark = marks[i]
+        for f in range(len(out)):
+            out[f] += 2.0 * mark[f] * partial[f]
+
+
+@fast_inner
+def value_side_by_side(
+    values, rows, weight, payload, rest, lay, totals, total, min_leaf, seed, marks, aside, beside
+):
+    """h of the random test of every feature of a small node, written to aside[VALUE].
+
+    Features lie next to each other, so every step is taken for several of them at once.
+    """
+    n, d = len(rows), values.shape[1]
+    h, cut, n_left, lowest = aside[VALUE], aside[CUT], aside[LEFT_WEIGHT], aside[LOWEST]
+    known, gram = beside[0], beside[1]
+    partial, square, k_left, q_left = aside[PARTIAL], aside[SQUARE], aside[KNOWN_LEFT], aside[SQUARES_LEFT]
     for f in range(d):
         lowest[f] = values[rows[0], f]
         partial[f] = values[rows[0], f]
@@ -985,27 +1010,50 @@ def value_side_by_side(values, rows, weight, payload, full, total, min_leaf, see
             partial[f] = max(partial[f], row[f])
     for f in range(d):
         cut[f] = between(lowest[f], partial[f], f, seed)
-        h[f] = 0.0
+        square[f] = 0.0
         n_left[f] = 0.0
     for i in range(n):
         row, mark, v = values[rows[i]], marks[i], weight[i]
         for f in range(d):
             mark[f] = 1.0 if row[f] <= cut[f] else 0.0
             n_left[f] += v * mark[f]
-    for i in range(n):
-        for f in range(d):
-            partial[f] = 0.5 * gram[i, i]
-        for j in range(i):
-            product, other = gram[i, j], marks[j]
-            for f in range(d):
-                partial[f] += product * other[f]
-        mark = marks[i]
-        for f in range(d):
-            h[f] += 2.0 * mark[f] * partial[f]
+    side_squares(payload, 0, lay.full, weight, n, marks, gram, partial, square)
     for f in range(d):
         n_right = total - n_left[f]
-        fits = n_right > 0.0 and n_left[f] >= min_leaf and n_right >= min_leaf
-        h[f] = h[f] * total / (n_left[f] * n_right) if fits else 0.0
+        h[f] = square[f] * total / (n_left[f] * n_right) if n_right > 0.0 else 0.0
+    # The same terms as in `rest_terms`.
+    for g in range(len(rest.start) - 1 if lay.width > lay.full else 0):
+        k, q = totals[lay.known + g], totals[lay.squares + g]
+        if k == 0:
+            continue
+        for f in range(d):
+            square[f] = 0.0
+            k_left[f] = 0.0
+            q_left[f] = 0.0
+        for i in range(n):
+            known[i] = payload[i, lay.known + g]
+            if known[i] > 0.0:
+                mark, v, own = marks[i], known[i], payload[i, lay.squares + g]
+                for f in range(d):
+                    k_left[f] += v * mark[f]
+                    q_left[f] += own * mark[f]
+        first, end = lay.full + rest.start[g], lay.full + rest.start[g + 1]
+        side_squares(payload, first, end, known, n, marks, gram, partial, square)
+        if rest.by_known:
+            for f in range(d):
+                k_right = k - k_left[f]
+                if k_left[f] > 0 and k_right > 0:
+                    h[f] += rest.factor[g] * square[f] * (1.0 / k_left[f] + 1.0 / k_right)
+        else:
+            for f in range(d):
+                k_right, q_right = k - k_left[f], q - q_left[f]
+                left = (q_left[f] - square[f] / k_left[f]) / k_left[f] if k_left[f] > 0 else q / k
+                right = (q_right - square[f] / k_right) / k_right if k_right > 0 else q / k
+                h[f] += total * (q / k) - n_left[f] * left - (total - n_left[f]) * right
+    for f in range(d):
+        # A constant feature sends all rows to the left.
+        if n_left[f] == total or n_left[f] < min_leaf or total - n_left[f] < min_leaf:
+            h[f] = 0.0
 
 
 @inner

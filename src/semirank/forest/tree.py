@@ -144,8 +144,8 @@ def make_scratch(tests: Tests, space: Space) -> Scratch:
         cand_subset=np.empty((n_features, n_nominal), np.uint8),
         nominal=np.empty((3, n_ordered, max(width, n_ordered))),
         marks=np.empty((SIDE_BY_SIDE, n_features)),
-        aside=np.empty((5, n_features)),
-        gram=np.empty((SIDE_BY_SIDE, SIDE_BY_SIDE)),
+        aside=np.empty((8, n_features)),
+        beside=np.empty((2, SIDE_BY_SIDE)),
     )
 
 
@@ -241,7 +241,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             continue
         n_candidates = min(growth.n_candidates, len(tests.n_codes))
         # Two rows are told apart by any feature that differs: the first drawn ends the search.
-        aside = growth.random_test and tests.plain and not with_rest and 2 < n <= SIDE_BY_SIDE
+        aside = growth.random_test and tests.plain and 2 < n <= SIDE_BY_SIDE
         aside = aside and n_candidates == len(tests.n_codes)
         lay = layout_of(bases[base].shape[1], space, with_rest)
         payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
@@ -302,13 +302,15 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
                 rows[start:end],
                 scratch.weight,
                 payload,
-                lay.full,
+                rest,
+                lay,
+                totals,
                 total,
                 growth.min_samples_leaf,
                 seeds[node],
                 scratch.marks,
                 scratch.aside,
-                scratch.gram,
+                scratch.beside,
             )
             best, cut = best_side_by_side(
                 tests, rows[start:end], tie, impurity - tie, seeds[node], scratch.aside, scratch.features
