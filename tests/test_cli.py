@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import types
@@ -298,6 +299,57 @@ class TestRefusals:
         assert err.splitlines()[-1].startswith("interrupted")
         assert sorted(p.name for p in folder.iterdir()) == ["fruit.csv"]
 
+    def test_interrupt_does_not_wait_for_a_kernel(self, folder):
+        """Compiled code does not listen to Ctrl-C; here a sleep in the ranker's place does not either."""
+        code = (
+            "import sys, time, semirank\n"
+            "def rank(*args, **options):\n"
+            "    print('at work', flush=True)\n"
+            "    time.sleep(600)\n"
+            "vars(semirank)['rank'] = rank\n"
+            "sys.argv = ['semirank', 'rank', 'fruit.csv', '-t', 'fruit', '--out', 'r.json']\n"
+            "from semirank import cli\n"
+            "cli.main()\n"
+        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([sys.executable, "-c", code], cwd=folder, **pipes) as process:
+            assert process.stdout.readline() == "at work\n"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=300)
+        assert process.returncode == 130
+        assert err.splitlines()[-1] == "interrupted; no file was left half written."
+        assert sorted(p.name for p in folder.iterdir()) == ["fruit.csv"]
+
+    def test_interrupt_passed_on_by_a_kernel(self, capsys):
+        def kernel():
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+        assert _terminal.run(kernel) == 130
+        assert capsys.readouterr().err == "interrupted; no file was left half written.\n"
+
+    def test_a_file_is_finished_before_leaving(self, folder):
+        """A cache writes from the working thread; the process ends after the file, not in its middle."""
+        code = (
+            "import os, threading, time\n"
+            "from semirank import _ranking_files, _terminal\n"
+            "begun, sync = threading.Event(), os.fsync\n"
+            "def slow(file):\n"
+            "    begun.set()\n"
+            "    time.sleep(0.5)\n"
+            "    sync(file)\n"
+            "os.fsync = slow\n"
+            "def work():\n"
+            "    _ranking_files.write_whole('r.json', 'all of it')\n"
+            "    time.sleep(600)\n"
+            "threading.Thread(target=work, name=_terminal.WORKER, daemon=True).start()\n"
+            "begun.wait()\n"
+            "_terminal.leave(130)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, timeout=300)
+        assert done.returncode == 130
+        assert sorted(p.name for p in folder.iterdir()) == ["fruit.csv", "r.json"]
+        assert (folder / "r.json").read_text() == "all of it"
+
     def test_a_fault_of_ours(self, folder, call, monkeypatch):
         def broken(*_, **__):
             raise KeyError("gone")
@@ -408,6 +460,7 @@ class TestStart:
         monkeypatch.setattr(cli, "app", cli.typer.Typer())
         found = [types.SimpleNamespace(name=name) for name in ("cli", "cli_extra", "other")]
         monkeypatch.setattr(cli.pkgutil, "iter_modules", lambda path: found)
+        monkeypatch.setattr(cli, "_add_commands", cli._add_commands.__wrapped__)  # not done before
         assert call()[:2] == (0, "extra ran\n")
 
     def test_help_and_version(self, call):

@@ -11,7 +11,7 @@ import time
 from . import __version__, _terminal
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl", "typer", "rich")
-OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib")
+OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "anndata", "dask")
 
 
 def examine() -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ._terminal import writing
 from .ranking import Ranking, rank_numbers
 
 FORMATS = (".json", ".csv", ".fimp", ".html")
@@ -41,7 +42,9 @@ def load(path: str | PathLike[str]) -> Ranking:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not a text file in UTF-8.") from error
     except (ValueError, TypeError, csv.Error) as error:
-        raise ValueError(f"{path} does not hold a ranking: {error}") from error
+        why = " ".join(str(error).split())
+        why = why if len(why) <= 300 else f"{why[:300]} ..."
+        raise ValueError(f"{path} does not hold a ranking: {why}") from error
 
 
 def check_path(path: str | PathLike[str]) -> None:
@@ -59,14 +62,15 @@ def write_whole(path: str | PathLike[str], text: str) -> None:
         target.write_text(text, encoding="utf-8")  # a pipe or a device has no halves to protect
         return
     draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
-    try:
-        with open(draft, "x", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with writing:
+        try:
+            with open(draft, "x", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def to_json(ranking: Ranking) -> str:

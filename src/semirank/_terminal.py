@@ -6,14 +6,21 @@ import os
 import re
 import sys
 import sysconfig
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from typing import NoReturn, TypeVar
 
 Progress = Callable[[int, int, str], None]
+Result = TypeVar("Result")
+
+INTERRUPTED = "interrupted; no file was left half written."
+WORKER = "semirank-work"
+writing = threading.Lock()  # held while a file is being written, so that `leave` can wait for its end
 
 
 def say(text: str) -> None:
@@ -28,7 +35,7 @@ def run(command: Callable[[], int]) -> int:
     try:
         return command()
     except KeyboardInterrupt:
-        say("interrupted; no file was left half written.")
+        say(INTERRUPTED)
         return 130
     except BrokenPipeError:  # the reader of our output has left, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -49,11 +56,48 @@ def run(command: Callable[[], int]) -> int:
         if hasattr(error, "format_message"):
             say(f"error: {_one_line(error.format_message())}")
             return 2
+        if isinstance(error.__cause__, KeyboardInterrupt):  # numba's way of passing on Ctrl-C
+            say(INTERRUPTED)
+            return 130
         say(
             f"error: {type(error).__name__}: {_one_line(error)} "
             "(this is a fault of semirank; SEMIRANK_DEBUG=1 shows where)"
         )
         return 1
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """What `work` returns; it runs in a thread, because compiled code would let Ctrl-C wait for its end.
+
+    Whoever interrupts it ends the process by `leave`.
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=call, name=WORKER, daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.1)  # without a limit, Windows would not notice Ctrl-C
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with this code, without waiting for work that was interrupted."""
+    if any(thread.name == WORKER for thread in threading.enumerate()):
+        writing.acquire(timeout=10)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _one_line(error: object) -> str:

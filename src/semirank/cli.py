@@ -262,7 +262,7 @@ def _ranked(
     notes = list(notes)
     caught: list[str] = []
     with _terminal.collected_warnings(caught), _terminal.progress(quiet) as progress:
-        ranking = rank_features(X, y, progress=progress, **params)
+        ranking = _terminal.interruptible(lambda: rank_features(X, y, progress=progress, **params))
     said = len(notes)
     notes = list(dict.fromkeys([*notes, *ranking.notes, *caught]))
     if not quiet:
@@ -313,7 +313,7 @@ def _invoke() -> int:
 
 def main() -> None:
     """Entry point of the command `semirank`."""
-    sys.exit(_terminal.run(_invoke))
+    _terminal.leave(_terminal.run(_invoke))
 
 
 if __name__ == "__main__":

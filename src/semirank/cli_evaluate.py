@@ -118,7 +118,9 @@ def evaluate(
     }  # fmt: skip
     caught: list[str] = []
     with _terminal.collected_warnings(caught), _terminal.progress(quiet) as progress:
-        found = judge_rankers(given.X, given.target, cache=cache, progress=progress, **params)
+        found = _terminal.interruptible(
+            lambda: judge_rankers(given.X, given.target, cache=cache, progress=progress, **params)
+        )
     notes = list(dict.fromkeys([*given.notes, *found.notes, *caught]))
     arguments = "".join(f"    {name}={value!r},\n" for name, value in params.items())
     call = f"found = sr.evaluate(\n    data.X,\n    y,\n{arguments})"

@@ -304,7 +304,7 @@ class Ranking:
         if detail:
             how += f" ({', '.join(detail)})"
         best = [name for name, _ in self.top(3)]
-        sentence = f"{how} ranked {len(self)} features"
+        sentence = f"{how} ranked {len(self)} feature{'' if len(self) == 1 else 's'}"
         if self.task:
             sentence += f" for {TASK_NAMES.get(self.task, self.task)}"
         if self.n_rows is not None and self.n_labeled is not None:
