@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 
 from semirank.study.records import Record
 
@@ -62,7 +63,7 @@ def chosen(records, **wanted):
     return [r for r in records if all(getattr(r, name) == value for name, value in wanted.items())]
 
 
-def naive_areas(curves, greater):
+def naive_areas(curves):
     """Areas, larger better, of lists of records over the (L, fold) that all of them have; None if none."""
     cells = [(r.n_labeled, r.fold) for r in curves[0]]
     cells = [c for c in cells if all(any((r.n_labeled, r.fold) == c for r in some) for some in curves)]
@@ -78,7 +79,7 @@ def naive_areas(curves, greater):
         area = points[0] if len(levels) == 1 else 0.0
         for i in range(1, len(levels)):
             area += (levels[i] - levels[i - 1]) * (points[i] + points[i - 1]) / 2 / (levels[-1] - levels[0])
-        areas.append(area if greater else -area)
+        areas.append(area if some[0].greater_is_better else -area)
     return areas
 
 
@@ -95,43 +96,59 @@ def naive_mean_ranks(rows):
     return [sum(column) / len(rows) for column in zip(*rows)] if rows else None
 
 
-def naive_times(records, dataset, families, side):
-    """Minus the mean seconds of each family over the cells that all of them have."""
-    times = []
-    for family in families:
-        some = chosen(records, dataset=dataset, family=family, side=side)
-        times.append({(r.n_labeled, r.fold): r.seconds for r in some})
-    cells = [cell for cell in times[0] if all(cell in some for some in times)]
-    return [-sum(some[cell] for cell in cells) / len(cells) for some in times] if cells else None
+class Twin:
+    """Plain recomputation from records; `own` are the data sets (name -> group) that choose ensembles."""
 
+    def __init__(self, records, own):
+        self.records, self.own = records, own
+        self.by_curve = {}
+        for r in records:
+            key = (r.dataset, r.family, r.side, r.score, r.pool, r.k)
+            self.by_curve.setdefault(key, []).append(r)
+        self.group = {r.dataset: r.group for r in records}
 
-def naive_ensemble(records, datasets, side, pool, score, k=40):
-    """The ensemble with the best average rank; of equal ones the faster."""
-    here = [r for r in records if r.side == side and r.pool == pool and r.score == score and r.k == k]
-    rows, times = [], []
-    for name in datasets:
-        curves = [chosen(here, dataset=name, family=family) for family in ENSEMBLES]
-        areas = naive_areas(curves, curves[0][0].greater_is_better) if all(curves) else None
-        if areas is not None:
-            rows.append(areas)
-            times.append(naive_times(records, name, ENSEMBLES, side))
-    ranks, slow = naive_mean_ranks(rows), naive_mean_ranks(times)
-    return min(zip(ranks, slow, ENSEMBLES))[2]
+    def curve(self, dataset, family, side, score, pool, k):
+        return self.by_curve.get((dataset, family, side, score, pool, k), [])
 
+    def ensemble_areas(self, dataset, side, pool, score):
+        return naive_areas([self.curve(dataset, family, side, score, pool, 40) for family in ENSEMBLES])
 
-def naive_difference(records, datasets, dataset, score, definition, k):
-    """Area of the semi-supervised side minus the supervised one; `datasets` is the group that chooses."""
-    if definition == "pool":
-        sides = [("ssl", "all"), ("ssl", "labelled")]
-    else:
-        ssl_pool = "labelled" if definition == "fair" else "all"
-        sides = [("ssl", ssl_pool), ("sl", "all" if definition == "all" else "labelled")]
-    curves = []
-    for side, pool in sides:
-        family = naive_ensemble(records, datasets, side, pool, score) if score in FOREST_SCORES else score
-        wanted = {"dataset": dataset, "family": family, "side": side, "score": score, "pool": pool, "k": k}
-        curves.append(chosen(records, **wanted))
-    if not all(curves):
-        return None
-    areas = naive_areas(curves, curves[0][0].greater_is_better)
-    return None if areas is None else areas[0] - areas[1]
+    def times(self, dataset, families, side, end=None):
+        """Minus the mean seconds of each family over the cells of all, or those of the first or last L."""
+        times = []
+        for family in families:
+            score = "genie3" if family in ENSEMBLES else family
+            some = self.curve(dataset, family, side, score, "all", 40)
+            times.append({(r.n_labeled, r.fold): r.seconds for r in some})
+        cells = [cell for cell in times[0] if all(cell in some for some in times)]
+        if cells and end is not None:
+            level = min(cells)[0] if end == "first" else max(cells)[0]
+            cells = [cell for cell in cells if cell[0] == level]
+        return [-sum(some[cell] for cell in cells) / len(cells) for some in times] if cells else None
+
+    @cache  # noqa: B019, a twin lives as long as its test
+    def ensemble(self, group, side, pool, score):
+        """The ensemble with the best average rank; of equal ones the faster, then the first in the list."""
+        names = [name for name in self.own if self.own[name] == group]
+        names = [name for name in names if self.ensemble_areas(name, side, pool, score) is not None]
+        ranks = naive_mean_ranks([self.ensemble_areas(name, side, pool, score) for name in names])
+        slow = naive_mean_ranks([self.times(name, ENSEMBLES, side) for name in names])
+        return ENSEMBLES[min(zip(ranks, slow, range(3)))[2]]
+
+    def chosen_curve(self, dataset, side, pool, score, k):
+        family = score
+        if score in FOREST_SCORES:
+            family = self.ensemble(self.group[dataset], side, pool, score)
+        return self.curve(dataset, family, side, score, pool, k)
+
+    @cache  # noqa: B019
+    def difference(self, dataset, score, definition, k=40):
+        """Area of the semi-supervised side minus the supervised one."""
+        sides = {
+            "fair": [("ssl", "labelled"), ("sl", "labelled")],
+            "paper": [("ssl", "all"), ("sl", "labelled")],
+            "all": [("ssl", "all"), ("sl", "all")],
+            "pool": [("ssl", "all"), ("ssl", "labelled")],
+        }[definition]
+        areas = naive_areas([self.chosen_curve(dataset, side, pool, score, k) for side, pool in sides])
+        return None if areas is None else areas[0] - areas[1]

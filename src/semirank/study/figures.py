@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,6 +70,20 @@ def write_figures(
     return files
 
 
+def _styled(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """The study's own text sizes, whatever the user has set."""
+
+    @wraps(draw)
+    def drawn(*arguments: Any) -> Any:
+        figure_class()  # a clear error where matplotlib is missing
+        from matplotlib import rc_context
+
+        with rc_context(SIZES):
+            return draw(*arguments)
+
+    return drawn
+
+
 def save(picture: Picture, target: Any, form: str | None = None) -> None:
     """Write a figure to a path or a stream, without the date: the same records give the same file."""
     from matplotlib import rc_context
@@ -81,18 +96,14 @@ def save(picture: Picture, target: Any, form: str | None = None) -> None:
 
 def pictures(results: Results) -> Iterator[Picture]:
     """Comparison with the paper, critical differences, then the curves of every data set."""
-    from matplotlib import rc_context
-
     if not results.about:
         return
-    figure_class()  # a clear error where matplotlib is missing
-    with rc_context(SIZES):
-        yield Picture("differences", "Our differences against the paper's", scatter(results))
-        for label, names in selections(results):
-            yield from _critical(results, label, names)
-        for name in results.about:
-            title = f"Curves over L: {shown_name(results, name)}"
-            yield Picture(f"curves_{file_name(name)}", title, curves(results, name))
+    yield Picture("differences", "Our differences against the paper's", scatter(results))
+    for label, names in selections(results):
+        yield from _critical(results, label, names)
+    for name in results.about:
+        title = f"Curves over L: {shown_name(results, name)}"
+        yield Picture(f"curves_{file_name(name)}", title, curves(results, name))
 
 
 def file_name(name: str) -> str:
@@ -106,6 +117,7 @@ def file_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
 
 
+@_styled
 def curves(results: Results, name: str) -> Any:
     """Scores over L: a row for each judge, a column for each k; solid SSL, dashed SL."""
     from matplotlib.lines import Line2D
@@ -135,8 +147,8 @@ def curves(results: Results, name: str) -> Any:
     keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
     names = [*(NAMES.get(score, score) for score in lines), "semi-supervised", "supervised"]
     figure.legend(
-        keys, names, loc="outside lower center", ncols=len(keys), frameon=False, handlelength=2.4,
-        columnspacing=1.4,
+        keys, names, loc="outside lower center", ncols=len(keys), frameon=False, handlelength=2.0,
+        columnspacing=1.1,
     )  # fmt: skip
     return _settled(figure)
 
@@ -169,6 +181,7 @@ def _settled(figure: Any) -> Any:
     return figure
 
 
+@_styled
 def scatter(results: Results) -> Any:
     """Our differences against the printed ones, for the three definitions."""
     definitions = ("fair", "paper", "pool")
@@ -242,6 +255,7 @@ def _critical(results: Results, label: str, names: Sequence[str]) -> Iterator[Pi
             yield Picture(f"ranks_{kind}_{file_name(label)}", title, critical_difference(found, title))
 
 
+@_styled
 def critical_difference(found: Comparison, title: str) -> Any:
     """Average ranks on a line, best at the left; bars join methods that are not told apart."""
     n = len(found.names)

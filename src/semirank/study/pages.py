@@ -22,7 +22,10 @@ figure { margin: 18px 0 6px; } figcaption { color: var(--soft); font-size: 13px;
 figure img { display: block; width: 100%; height: auto; background: #fff; border-radius: 8px; }
 figure.small { max-width: 760px; }
 nav ol { columns: 2 320px; margin: 0; padding-left: 22px; } nav a, td a { color: rgb(var(--blue)); }
-table.plain th, table.plain td { padding: 4px 9px; font-size: 13px; }
+main { max-width: 1280px; }
+table.plain th, table.plain td { padding: 4px 8px; font-size: 13px; }
+table.plain th { white-space: normal; vertical-align: bottom; }
+table.plain td.text { min-width: 9ch; } table.plain td.text:first-child { white-space: nowrap; }
 section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-size: 13px; }
 """
 

@@ -93,7 +93,7 @@ def friedman(ranks: np.ndarray) -> float:
     Examples
     --------
     >>> round(friedman(np.array([[1.0, 2, 3], [1, 2, 3], [1, 3, 2]])), 4)
-    0.0970
+    0.097
     """
     from scipy.stats import chi2
 
