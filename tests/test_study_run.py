@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from semirank.study import Store, StoreError, run_study
+from semirank import cli
+from semirank.study import Store, StoreError, cluster_hypotheses, run_study
 from semirank.study import run as module
 from semirank.study import workers as workers_module
 from semirank.study.plan import PRESETS, Study
@@ -387,15 +388,22 @@ def test_the_pace_is_that_of_each_family():
     assert pace.seconds([]) == 0.0
 
 
-def test_commands(folder, tmp_path):
-    """One store through all commands that do not draw."""
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run `semirank study WORDS` here and get (exit code, standard output, standard error)."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["semirank", "study", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        return stop.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_commands(folder, tmp_path, call):
+    """One store through all commands that need no tables."""
     path, out, other = tmp_path / "study.sqlite", tmp_path / "export.csv", tmp_path / "other.sqlite"
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        process = command(*arguments)
-        shown, told = process.communicate(timeout=300)
-        return process.returncode, shown, told
-
     code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--jobs", 1)
     assert (code, shown) == (0, "")
     assert "left out: Digits" in told
@@ -432,6 +440,32 @@ def test_commands(folder, tmp_path):
         assert said in told
         assert told.startswith("error: ")
         assert told.count("\n") == 1
+
+
+def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
+    """What they write is the matter of their own tests; here they get the records and the notes."""
+    path = tmp_path / "study.sqlite"
+    run_study(store=path, data=folder, only=["Tiny numbers"], methods=["equal", "laplace"])
+    assert call("tables", "--store", path, "--out", tmp_path / "tables")[0] == 0
+    assert list((tmp_path / "tables").glob("*.md"))
+    code, _, told = call("report", "--store", path, "--out", tmp_path / "page", "--data", folder)
+    assert (code, told) == (0, f"wrote {tmp_path / 'page' / 'study.html'}\n")
+    assert "Preset quick with seed 0: 6 of 6 jobs are done." in (tmp_path / "page/study.html").read_text()
+    assert set(cluster_hypotheses(path)) == {"Tiny numbers"}
+    assert call("figures", "--store", path, "--out", tmp_path / "figures")[0] == 0
+    assert list((tmp_path / "figures").glob("*.svg"))
+
+
+def test_tables_need_results(folder, tmp_path, call):
+    path = tmp_path / "study.sqlite"
+    Store(path, Study(PRESETS["quick"], 0, None)).close()
+    for name in ("tables", "figures", "report"):
+        code, _, told = call(name, "--store", path, "--out", tmp_path / "out")
+        assert (code, told) == (
+            2,
+            f"error: {path} holds no finished job yet; `semirank study run` does them.\n",
+        )
+        assert not (tmp_path / "out").exists()
 
 
 def test_a_run_whose_disk_is_full_stops_with_a_line(folder, tmp_path, undisturbed):

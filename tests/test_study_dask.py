@@ -1,0 +1,150 @@
+"""The study on a Dask cluster: two worker processes, and the death of one of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from semirank.study import Store, run_study
+from semirank.study.plan import PRESETS, Study
+from semirank.study.run import plan_jobs
+from semirank.study.store import records
+
+from .study_folder import NAMES, write_folder
+
+distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")
+
+CHEAP = ["equal", "relief"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_folder(tmp_path_factory.mktemp("data"), NAMES[:2])
+
+
+@pytest.fixture(scope="module")
+def undisturbed(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("store") / "study.sqlite"
+    assert run_study(store=path, data=folder, n_jobs=1, methods=CHEAP).failed == 0
+    return timeless(path)
+
+
+@pytest.fixture
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as made:
+        yield made
+
+
+def timeless(path):
+    return [r._replace(seconds=0.0, tuning_seconds=0.0) for r in records(path)]
+
+
+def workers_of(cluster) -> dict[str, int]:
+    """Address -> process of every worker."""
+    with distributed.Client(cluster, set_as_default=False) as client:
+        return client.run(os.getpid)
+
+
+def test_a_cluster_gives_the_same_and_survives_the_death_of_a_worker(folder, tmp_path, undisturbed, cluster):
+    path = tmp_path / "study.sqlite"
+    before = workers_of(cluster)
+    assert len(before) == 2
+    victim = psutil.Process(sorted(before.values())[0])
+    over = threading.Event()
+
+    def killer() -> None:
+        while not over.is_set():
+            if path.exists() and _claimed(path):
+                victim.kill()
+                return
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    try:
+        summary = run_study(store=path, data=folder, methods=CHEAP, dask=cluster.scheduler_address)
+    finally:
+        over.set()
+        thread.join()
+    assert not victim.is_running() or victim.status() == psutil.STATUS_ZOMBIE
+    assert (summary.done, summary.failed) == (12, 0)
+    assert timeless(path) == undisturbed
+    # The cluster is still there, with a new worker in place of the dead one, and not ours to close.
+    deadline = time.monotonic() + 60
+    while len(workers_of(cluster)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert set(workers_of(cluster).values()) != set(before.values())
+    again = run_study(store=path, data=folder, methods=CHEAP, dask=cluster.scheduler_address)
+    assert (again.done, again.kept) == (0, 12)
+
+
+def _claimed(path) -> bool:
+    from semirank.study import StoreError
+
+    try:
+        with Store(path, read_only=True) as store:
+            return any(row.state == "claimed" for row in store.jobs())
+    except StoreError:  # just being made
+        return False
+
+
+def test_a_local_cluster_is_made_and_closed(folder, tmp_path):
+    path = tmp_path / "study.sqlite"
+    summary = run_study(store=path, data=folder, only=NAMES[:1], methods=["equal"], n_jobs=1, dask="local")
+    assert (summary.done, summary.failed) == (3, 0)
+    names = [child.name() for child in psutil.Process().children(recursive=True)]
+    assert not [name for name in names if "dask" in name.lower()]
+
+
+def test_errors_of_jobs_come_back_in_words(folder, tmp_path, cluster):
+    from semirank.study.cluster import DaskWorkers
+
+    study = Study(PRESETS["quick"], 0, folder)
+    job = plan_jobs(study, NAMES[:1], ["equal"], print)[0][0]
+    workers = DaskWorkers(study, cluster.scheduler_address, 1)
+    try:
+        assert workers.free() == 4
+        workers.submit(job._replace(sha256="other"))
+        workers.submit(job)
+        assert workers.free() == 2
+        found, deadline = [], time.monotonic() + 120
+        while len(found) < 2 and time.monotonic() < deadline:
+            found += workers.wait(1.0)
+        bad, good = sorted(found, key=lambda outcome: outcome.error is None)
+        assert bad.error.startswith("ValueError: The files of Tiny classes changed")
+        assert (good.error, len(good.records)) == (None, 4)
+    finally:
+        workers.close()
+
+
+def test_no_scheduler_at_the_address(folder, tmp_path, monkeypatch):
+    from semirank.study import cluster
+
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
+    path = tmp_path / "study.sqlite"
+    for address in ("tcp://127.0.0.1:9", "nonsense:://x"):
+        with pytest.raises(ValueError, match="no Dask scheduler at") as caught:
+            run_study(store=path, data=folder, methods=["equal"], dask=address)
+        assert "\n" not in str(caught.value)
+    with Store(path, read_only=True) as store:
+        assert {row.state for row in store.jobs()} == {"missing"}
+
+
+def test_a_cluster_without_workers(folder, tmp_path, monkeypatch):
+    from semirank.study import cluster
+
+    monkeypatch.setattr(cluster, "_WORKER_SECONDS", 1)
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as empty,
+        pytest.raises(ValueError, match="has no workers"),
+    ):
+        run_study(
+            store=tmp_path / "study.sqlite", data=folder, methods=["equal"], dask=empty.scheduler_address
+        )
