@@ -235,6 +235,14 @@ def test_coverage_names_what_is_missing(records, tables):
         assert row["not finished"] == ", ".join(unfinished)
 
 
+def test_families_that_were_not_begun_are_missing_too():
+    records = make_records({"Digits": "classification", "Pol": "STR"})
+    records = [r for r in records if r.dataset == "Pol" or r.family == "relief"]
+    rows = rows_of(sheets(collect(records, {}), {})[0])
+    assert rows[0]["not finished"] == "random_forest 0 of 9, extra_trees 0 of 9, bagging 0 of 9"
+    assert rows[1]["not finished"] == ""
+
+
 def test_properties_hold_the_given_cluster_hypothesis(tables):
     rows = {row["data set"]: row for row in rows_of(tables["1_data_sets"])}
     assert rows["Digits"]["CH (ours)"] == 0.5
@@ -392,6 +400,7 @@ def test_sheet_escapes_names():
 
 
 def test_sheet_without_rows_says_so():
+    assert "**" not in Sheet("s", "T", "t", ("a",), ((None,),), bold=frozenset({(0, 0)})).markdown()
     sheet = Sheet("s", "T", "t", ("a",), ())
     assert "no records" in sheet.markdown()
     assert "no records" in sheet.html()
@@ -401,10 +410,10 @@ def test_figures_are_written_and_repeatable(tmp_path):
     pytest.importorskip("matplotlib")
     from semirank.study.figures import Picture, curves, save, write_figures
 
-    records = make_records({"a$b <i>": "STR", "Treasury": "STR"}, keep=0.9, seed=5)
-    stand_ins = {"a$b <i>": "QSAR"}
+    records = make_records({"a$b <i>": "STR", "Treasury": "STR", "A B (I)": "STR"}, keep=0.9, seed=5)
+    stand_ins = {"a$b <i>": "QSAR", "A B (I)": "QSAR"}
     files = write_figures(records, tmp_path, stand_ins=stand_ins)
-    stems = {"differences", "curves_treasury", "curves_a-b-i"}
+    stems = {"differences", "curves_treasury", "curves_a-b-i", "curves_a-b-i-2"}
     stems |= {f"ranks_{kind}_all-with-stand-ins" for kind in ("methods", "sides")}
     assert {path.name for path in files} == {stem + suffix for stem in stems for suffix in (".png", ".svg")}
     assert all(path.stat().st_size > 1000 for path in files)

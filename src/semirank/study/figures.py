@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -101,9 +102,13 @@ def pictures(results: Results) -> Iterator[Picture]:
     yield Picture("differences", "Our differences against the paper's", scatter(results))
     for label, names in selections(results):
         yield from _critical(results, label, names)
+    used: Counter[str] = Counter()
     for name in results.about:
+        stem = file_name(name)
+        used[stem] += 1
+        stem += f"-{used[stem]}" if used[stem] > 1 else ""  # names that differ in signs only
         title = f"Curves over L: {shown_name(results, name)}"
-        yield Picture(f"curves_{file_name(name)}", title, curves(results, name))
+        yield Picture(f"curves_{stem}", title, curves(results, name))
 
 
 def file_name(name: str) -> str:

@@ -29,6 +29,13 @@ table.plain td.text { min-width: 9ch; } table.plain td.text:first-child { white-
 section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-size: 13px; }
 """
 
+READING = (
+    "Differences: each point is a data set and score, the dotted line is full agreement with the paper. Ranks: "
+    "methods under one bar are not told apart by any pairwise Wilcoxon test with Holm's correction. Curves: "
+    "solid semi-supervised, dashed supervised, the upper row by the fair judge, the lower one by the paper's; "
+    "without a ranking every feature counts 1, and solid and dashed differ in the judge's pool alone."
+)
+
 
 def write_report(
     records: Iterable[Record],
@@ -102,6 +109,7 @@ def render(results: Results, ch: Mapping[str, float], notes: Sequence[str]) -> s
 {f'<section><h2>Notes</h2><ul class="notes">{said}</ul></section>' if said else ""}
 <section><h2>Contents</h2><nav><ol>{"".join(links)}</ol></nav></section>
 <div id="tables">{tables}</div>
+<section><h2>Figures</h2><p class="hint">{text(READING)}</p></section>
 <div id="figures">{"".join(images)}</div>
 <footer>semirank {text(__version__)}</footer>
 </main>

@@ -75,7 +75,7 @@ class Sheet:
             lines += [_line(map(_plain, self.columns)), f"|{'|'.join(marks)}|"]
         for i, row in enumerate(self.rows):
             cells = (_plain(self._shown(value)) for value in row)
-            lines.append(_line(f"**{c}**" if (i, j) in self.bold else c for j, c in enumerate(cells)))
+            lines.append(_line(f"**{c}**" if c and (i, j) in self.bold else c for j, c in enumerate(cells)))
         if not self.rows:
             lines.append("There are no records for this table yet.")
         if self.notes:
