@@ -583,6 +583,7 @@ class TestCommand:
             ((*small, "-m", "relif"), "did you mean 'relief'"),
             ((*small, "--out", "e.txt"), "e.txt must end in .json or .html"),
             ((*small, "--out", "no/e.json"), "does not exist"),
+            ((*small, "--out", "e.png"), "a picture goes to --plot"),
             ((*small, "--plot", "e.gif"), "must end in .png"),
             ((*small, "--set", "n_estimators=5"), "--set n_estimators is not known"),
             (("data.csv", "-t", "y", "--folds", "40"), "too few for 40 folds"),

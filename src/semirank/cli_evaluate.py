@@ -156,7 +156,8 @@ def _deliver(found: Evaluation, out: list[Path], plot: Path | None, *, as_json: 
 def _check(path: Path, formats: tuple[str, ...]) -> None:
     """Say before the work, not after it, that a file cannot be written."""
     if path.suffix.lower() not in formats:
-        raise ValueError(f"{path} must end in {' or '.join(formats)}.")
+        picture = "; a picture goes to --plot" if path.suffix.lower() in PICTURES else ""
+        raise ValueError(f"{path} must end in {' or '.join(formats)}{picture}.")
     folder = path.absolute().parent
     if not folder.is_dir():
         raise ValueError(f"{path} cannot be written: the folder {folder} does not exist.")
