@@ -30,10 +30,10 @@ section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-siz
 """
 
 READING = (
-    "Differences: each point is a data set and score, the dotted line is full agreement with the paper. Ranks: "
-    "methods under one bar are not told apart by any pairwise Wilcoxon test with Holm's correction. Curves: "
-    "solid semi-supervised, dashed supervised, the upper row by the fair judge, the lower one by the paper's; "
-    "without a ranking every feature counts 1, and solid and dashed differ in the judge's pool alone."
+    "Differences: each point is a data set and score, the dotted line is full agreement with the paper. "
+    "Ranks: methods under one bar are not told apart by any pairwise Wilcoxon test with Holm's correction. "
+    "Curves: solid semi-supervised, dashed supervised; the upper row is by the fair judge, the lower one by "
+    "the paper's. Without a ranking every feature counts 1, and only the judge's pool differs."
 )
 
 

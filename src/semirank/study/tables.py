@@ -323,7 +323,7 @@ def difference_table(results: Results, found: Sequence[Difference], name: str, d
         rests_on = {(_join(d.levels), str(d.n_folds)) for d in some}
         shown = rests_on.pop() if len(rests_on) == 1 else ("differ", "differ")
         rows.append((shown_name(results, dataset), about.group, *cells, *shown))
-    notes = [f"Judged with {results.ks[-1]} neighbours. Areas are divided by the range of L."]
+    notes = [_judged(results)]
     if any(row[-1] == "differ" for row in rows):
         notes.append(f"Where scores rest on different L or folds, see differences_{results.ks[-1]}nn.csv.")
     if absent:
@@ -357,7 +357,7 @@ def pool_effect(results: Results, found: Sequence[Difference], ch: Mapping[str, 
         "all features counting 1, beside the smallest and largest difference that the paper prints.",
         ("data set", "group", "pool effect", "paper, lowest", "paper, highest", "CH (ours)", "L", "folds"),
         tuple(rows),
-        (f"Judged with {results.ks[-1]} neighbours.",),
+        (_judged(results),),
         digits=3,
         signed=True,
     )
@@ -441,7 +441,7 @@ def effect(results: Results, main: Mapping[str, Sequence[Difference]]) -> Sheet:
         tuple(rows),
         (
             "p is not corrected for the number of rows here; six data sets cannot give less than 0.03.",
-            f"Judged with {results.ks[-1]} neighbours.",
+            _judged(results),
         ),
         digits=4,
     )
@@ -600,6 +600,13 @@ def long_times(results: Results) -> Sheet:
 def _cells(results: Results, name: str) -> set[tuple[int, int]]:
     """(L, fold) for which anything is known about a data set."""
     return {cell for key, curve in results.values.items() if key.dataset == name for cell in curve}
+
+
+def _judged(results: Results) -> str:
+    return (
+        f"Judged with {results.ks[-1]} neighbours. Areas are divided by the range of L; the paper's are over "
+        "L = 50, 100, 200, 350, 500 as far as a data set holds them, so other L make another scale."
+    )
 
 
 def _families(results: Results, group: str) -> tuple[str, ...]:
