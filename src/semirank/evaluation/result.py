@@ -129,7 +129,8 @@ class Evaluation:
         sides = [score for score in (best.semi_supervised, best.supervised) if score is not None]
         others = [printable(name) for name in self.as_good]
         over = ", with and without the unlabelled rows on average" if len(sides) > 1 else ""
-        words = f"{printable(best.name)} ranks best ({self.measure} {np.mean(sides):.3f}{over}, {way} is better"
+        score = f"{self.measure} {np.mean(sides):.3f}{over}, {way} is better"
+        words = f"{printable(best.name)} ranks best ({score}"
         words += f"; as good: {', '.join(others)})" if others else ")"
         against = {
             1: "which beats",
