@@ -25,7 +25,11 @@ nav ol { columns: 2 320px; margin: 0; padding-left: 22px; } nav a, td a { color:
 main { max-width: 1280px; }
 table.plain th, table.plain td { padding: 4px 8px; font-size: 13px; }
 table.plain th { white-space: normal; vertical-align: bottom; }
-table.plain td.text { min-width: 9ch; } table.plain td.text:first-child { white-space: nowrap; }
+table.plain td.text { min-width: 0; max-width: none; white-space: nowrap; }
+table.plain td.text:first-child, table.plain td.text:last-child {
+  white-space: normal; max-width: 300px; overflow-wrap: break-word;
+}
+table.plain td.text:first-child { min-width: 18ch; }
 section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-size: 13px; }
 """
 

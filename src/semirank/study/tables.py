@@ -320,7 +320,7 @@ def difference_table(results: Results, found: Sequence[Difference], name: str, d
             continue
         printed = _printed(about.group, dataset)
         cells = [v for s in scores for v in (_value(values.get((dataset, s))), printed.get(s))]
-        rests_on = {(_join(d.levels), str(d.n_folds)) for d in some}
+        rests_on: set[tuple[Any, Any]] = {(_join(d.levels), d.n_folds) for d in some}
         shown = rests_on.pop() if len(rests_on) == 1 else ("differ", "differ")
         rows.append((shown_name(results, dataset), about.group, *cells, *shown))
     notes = [_judged(results)]
