@@ -89,6 +89,13 @@ class TestRanking:
         assert len(lines) == 3
         assert len(make().top(100)) == 4
 
+    def test_points_stand_under_points(self):
+        scores = [12.5, 3.0, 0.0123456, 1e-9]
+        ranking = Ranking(names="abcd", scores=scores, method="relief", importance="relief")
+        lines = repr(ranking.top()).splitlines()[1:]
+        assert [line.split()[2] for line in lines] == ["12.5", "3", "0.01235", "1e-09"]
+        assert lines[0].index(".") == lines[2].index(".")
+
     def test_select(self):
         ranking = make()
         assert ranking.select() == ["b", "a", "c"]

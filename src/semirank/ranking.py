@@ -366,10 +366,9 @@ class Ranking:
         errors = self.standard_errors
         if errors is not None:
             cells[0].append("± s.e.")
-        for i in rows:
-            cells.append([str(ranks[i]), _clip(printable(self.names[i])), _short(self.scores[i])])
-            if errors is not None:
-                cells[-1].append(_short(errors[i]))
+        numbers = [_aligned(values[rows]) for values in (self.scores, errors) if values is not None]
+        for i, *texts in zip(rows, *numbers):
+            cells.append([str(ranks[i]), _clip(printable(self.names[i])), *texts])
         widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
         bars = ["", *(_blocks(share) for share in self._shares(rows))]
         lines = []
@@ -461,6 +460,13 @@ def _short(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return "" if math.isnan(value) else f"{value:.4g}"
     return str(value)
+
+
+def _aligned(values: np.ndarray) -> list[str]:
+    """The numbers as texts that have point under point when they are set to the right."""
+    texts = [_short(value) for value in values]
+    tails = [len(text) - text.find(".") if "." in text else 0 for text in texts]
+    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails)]
 
 
 def _clip(text: str, width: int = 48) -> str:

@@ -199,7 +199,7 @@ def _choice(ranking: Ranking) -> str:
     what = ", ".join(f"{text(_parameter(name))} = {number(ranking.choice[name])}" for name in tuned)
     hint = f"Settings tried and their score ({measure}{_direction(ranking.task)}); chosen: {what}."
     if ranking.settings.get("supervision") == "judge":
-        hint += " w = 1 is kept unless another w is better by 2 %."
+        hint += " w = 1 is kept unless another w is better by 2\u00a0%."
     return _section("How it was tuned", hint, picture + details, "choice")
 
 
