@@ -144,6 +144,9 @@ class Judge:
         rows = np.flatnonzero(labeled) if pool == "labelled" else np.arange(len(train))
         self.space = squares(fit_metric(train), train.take(rows), test)
         self.columns = train_target.columns()[rows]
+        # Sums of the largest floats are none: smaller units, by a power of two, which rounds nothing.
+        self.unit = 2.0**60 if np.nanmax(np.abs(self.columns)) > 1e280 else 1.0
+        self.columns = self.columns / self.unit
         self.empty = np.zeros(self.columns.shape[1])
         if pool == "labelled":
             known = ~np.isnan(self.columns)
@@ -168,4 +171,8 @@ class Judge:
         from ._neighbor_kernels import vote
 
         rows, _ = search.nearest(block, int(self.k.max()))
-        return vote(rows, self.k, self.columns, self.empty)
+        means = vote(rows, self.k, self.columns, self.empty)
+        if self.unit == 1.0:
+            return means
+        largest = np.finfo(np.float64).max / self.unit
+        return np.clip(means, -largest, largest) * self.unit

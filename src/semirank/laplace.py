@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._neighbor_layouts import SquaredSearch, squared_space
 from ._selector import RankerBase
+from .data.scale import in_range, ranges
 from .data.table import Table
 from .data.target import Target
 from .neighbors import Progress, row_blocks, run_parts
@@ -106,18 +107,19 @@ def standard_columns(table: Table) -> Columns:
     for i, n_values in enumerate(table.n_values.tolist()):
         x = table.values[:, i]
         missing = np.isnan(x)
-        block = (x[:, None] == np.arange(n_values)).astype(np.float64) if n_values else x[:, None].copy()
-        block[missing] = np.nan
-        some = block[~missing]
-        varies = (some != some[:1]).any(axis=0) if len(some) else np.zeros(block.shape[1], bool)
-        # In steps, so that very large numbers do not overflow and constants have no variance.
-        block, some = block[:, varies], some[:, varies]
-        largest = np.abs(some).max(axis=0, initial=0.0)
-        mean = (some / np.where(largest > 0, largest, 1.0)).mean(axis=0) if some.size else largest
-        block = block / np.where(largest > 0, largest, 1.0) - mean
+        block = x[:, None]
+        if n_values:
+            block = (block == np.unique(x[~missing])).astype(np.float64)
+            block[missing] = np.nan
+        low, high = ranges(block)
+        varies = low < high
+        # First into [0, 1], where neither squares nor differences lose anything.
+        block = in_range(block[:, varies], low[varies], high[varies])
+        if varies.any():
+            block -= block[~missing].mean(axis=0)
+            block /= np.sqrt((block[~missing] ** 2).mean(axis=0))
         block[missing] = 0.0
-        spread = np.sqrt((block[~missing] ** 2).mean(axis=0)) if some.size else largest
-        parts.append(block / np.where(spread > 0, spread, 1.0))
+        parts.append(block)
         feature.append(np.full(int(varies.sum()), i))
     return Columns(np.ascontiguousarray(np.hstack(parts)), np.concatenate(feature))
 

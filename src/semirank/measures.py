@@ -78,7 +78,8 @@ def rrmse_per_target(
     safe = np.maximum(count, 1)
     # In units near the largest value squares neither overflow nor vanish; a power of two rounds nothing.
     unit = np.ldexp(0.5, np.frexp(np.where(known, np.abs(truth), 0.0).max(axis=0, initial=0.0))[1])
-    truth, predicted = truth / unit, predicted / unit
+    with np.errstate(over="ignore"):  # a prediction may be in quite another unit
+        truth, predicted = truth / unit, np.clip(predicted / unit, -1e120, 1e120)
     if variance is not None:
         variance = np.asarray(variance, dtype=np.float64) / unit / unit
     else:

@@ -20,6 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ._neighbor_layouts import SquaredSearch, SquaredSpace, l1_layout, plain_first, squared_space, tiles
+from .data.scale import in_range, ranges
 from .data.table import Table
 
 # progress(done, total, what), called while something long is running.
@@ -44,25 +45,20 @@ class Metric:
 
     Attributes
     ----------
-    low, half_range : ndarray of shape (n_features,)
-        Smallest value and half the range of the numeric features (half: the range of very large
-        numbers does not fit into a float).
+    low, high : ndarray of shape (n_features,)
+        Smallest and largest value of the numeric features; 0 and 1 for nominal ones, whose codes stay.
     n_values : ndarray of shape (n_features,), int64
         0 for numeric features, else the number of declared values.
     """
 
     low: np.ndarray
-    half_range: np.ndarray
+    high: np.ndarray
     n_values: np.ndarray
 
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Numbers as their place in the range, 0 where the range is 0 (missing or not); codes stay."""
-        numeric = self.n_values == 0
-        flat = numeric & (self.half_range == 0.0)
-        half = np.where(numeric, 0.5, 1.0)
-        scaled = values * half - self.low * half
-        scaled /= np.where(numeric & ~flat, self.half_range, 1.0)
-        scaled[:, flat] = 0.0
+        scaled = in_range(values, self.low, self.high)
+        scaled[:, self.low == self.high] = 0.0
         # New rows far outside the training range stop here: their squares must still fit into a float32.
         return np.clip(scaled, -_FAR, np.maximum(_FAR, self.n_values), out=scaled)
 
@@ -77,13 +73,10 @@ def fit_metric(table: Table) -> Metric:
     array([[0., 0.],
            [1., 1.]])
     """
-    known = ~np.isnan(table.values)
-    low = np.where(known, table.values, np.inf).min(axis=0, initial=np.inf)
-    high = np.where(known, table.values, -np.inf).max(axis=0, initial=-np.inf)
-    some = (table.n_values == 0) & (low <= high)
-    low = np.where(some, low, 0.0)
-    half_range = np.where(some, high, 0.0) * 0.5 - low * 0.5
-    return Metric(low, half_range, np.asarray(table.n_values, dtype=np.int64))
+    low, high = ranges(table.values)
+    nominal = table.n_values > 0
+    low, high = np.where(nominal, 0.0, low), np.where(nominal, 1.0, high)
+    return Metric(low, high, np.asarray(table.n_values, dtype=np.int64))
 
 
 def nearest_l1(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .data.scale import in_range, ranges
 from .data.target import Target
 
 
@@ -50,13 +51,7 @@ def target_space(target: Target) -> TargetSpace:
     if target.task == "hierarchical":
         largest = largest_difference(values[target.labeled], target.weights)
         return TargetSpace(values, target.weights / largest if largest > 0 else ones, SUM)
-    known = ~np.isnan(values)
-    low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
-    high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
-    low, high = np.where(low <= high, (low, high), 0.0)
-    half_range = high * 0.5 - low * 0.5  # half: the range of very large numbers is no float
-    scaled = (values * 0.5 - low * 0.5) / np.where(half_range > 0, half_range, 1.0)
-    return TargetSpace(np.ascontiguousarray(scaled), ones, MEAN)
+    return TargetSpace(np.ascontiguousarray(in_range(values, *ranges(values))), ones, MEAN)
 
 
 def largest_difference(members: np.ndarray, weights: np.ndarray, block: int = 2048) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.frames import encode_features
+from ..data.scale import in_range, in_widest_range, ranges
 from ..data.table import Table
 from ..data.target import Target, encode_target
 
@@ -97,12 +98,10 @@ def resemblance(clusters: np.ndarray, target: Target, *, root: bool = True) -> f
         known = target.labeled
         return float(adjusted_rand_score(target.values[known, 0], clusters[known]))
     known = ~np.isnan(target.values)
-    low = np.where(known, target.values, np.inf).min(axis=0)
-    high = np.where(known, target.values, -np.inf).max(axis=0)
+    low, high = ranges(target.values)
     used = low < high
     # From 0 to 1 first: squares of very large or very small numbers are no floats.
-    span = np.where(used, high * 0.5 - low * 0.5, 1.0)
-    scaled = np.where(known & used, target.values * 0.5 - low * 0.5, 0.0) / span
+    scaled = np.where(known & used, in_range(target.values, low, high), 0.0)
     members = (clusters[:, None] == np.unique(clusters)).astype(float)
     within = _squares(scaled, known, members)
     whole = _squares(scaled, known, np.ones((len(clusters), 1)))
@@ -114,6 +113,10 @@ def _filled(table: Table) -> np.ndarray:
     """Numbers and codes as they are; missing values at the column's mean (0 where nothing is known)."""
     known = ~np.isnan(table.values)
     values = np.where(known, table.values, 0.0)
+    largest = np.abs(values).max(initial=0.0)
+    if largest > 1e100 or 0.0 < largest < 1e-100:
+        # Squares would overflow or vanish. Clusters are the same in another unit, around another origin.
+        values = np.where(known, in_widest_range(values, *ranges(table.values)), 0.0)
     mean = values.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, values, mean)
 

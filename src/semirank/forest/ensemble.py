@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
+from ..data.scale import from_unit, units
 from ..data.table import Table
 from ..data.target import Target
 from .predict import apply_tree, node_sums, per_target_gain, prototypes
@@ -39,6 +41,7 @@ class Material(NamedTuple):
     table: Table
     tests: Tests
     features: Columns
+    unit: np.ndarray  # (D,) of the numbers in `tests`, see `scale.units`
 
 
 class Plan(NamedTuple):
@@ -74,7 +77,9 @@ class Forest(NamedTuple):
 
 def prepare(table: Table) -> Material:
     """The part of the work that does not depend on the target."""
-    return Material(table, build_tests(table), feature_columns(table))
+    unit = np.where(table.n_values > 0, 1.0, units(table.values))
+    plain = table if (unit == 1.0).all() else replace(table, values=table.values / unit)
+    return Material(table, build_tests(plain), feature_columns(table), unit)
 
 
 def grow_forest(
@@ -162,6 +167,7 @@ def _grow_member(
     weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(values))
     seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
     tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0], scratch)
+    tree = tree._replace(threshold=from_unit(tree.threshold, material.unit[tree.feature]))
     rows = np.flatnonzero(labeled & (weight > 0))
     known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)
     means = prototypes(tree, known, total, prototype.mean)

@@ -1,0 +1,87 @@
+"""Numbers of any size as places in their range, the step that every distance and variance begins with.
+
+Ranges may be larger than the largest float (-1e308 to 1e308), or a few of the smallest ones; squares of such
+numbers, or of small differences between large ones, would be infinite, zero or rounding alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_HUGE = 1e300  # beyond it the difference of two numbers may be no float; halves are then exact
+
+
+def ranges(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest known value of every column; 0 and 0 where none is known.
+
+    Examples
+    --------
+    >>> low, high = ranges(np.array([[1.0, np.nan], [5.0, np.nan]]))
+    >>> low.tolist(), high.tolist()
+    ([1.0, 0.0], [5.0, 0.0])
+    """
+    known = ~np.isnan(values)
+    low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
+    some = low <= high
+    return np.where(some, low, 0.0), np.where(some, high, 0.0)
+
+
+def in_range(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(values - low) / (high - low) of every column; values - low where the range is 0.
+
+    Inside the range that is between 0 and 1; far outside it may be infinite.
+
+    Examples
+    --------
+    >>> in_range(np.array([[-1.5e308], [0.0], [1.5e308]]), np.array([-1.5e308]), np.array([1.5e308])).ravel()
+    array([0. , 0.5, 1. ])
+    """
+    half = np.where(np.maximum(-low, high) > _HUGE, 0.5, 1.0)
+    width = high * half - low * half
+    with np.errstate(over="ignore"):
+        return (values * half - low * half) / np.where(width > 0, width, 1.0)
+
+
+def in_widest_range(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """values - low of every column, all in the unit of the widest range.
+
+    Examples
+    --------
+    >>> values = np.array([[1e307, 0.0], [5e307, 2e307]])
+    >>> in_widest_range(values, *ranges(values))
+    array([[0. , 0. ],
+           [1. , 0.5]])
+    """
+    half = 0.5 if np.maximum(-low, high).max(initial=0.0) > _HUGE else 1.0
+    widest = (high * half - low * half).max(initial=0.0)
+    return (values * half - low * half) / (widest if widest > 0 else 1.0)
+
+
+def units(values: np.ndarray) -> np.ndarray:
+    """A power of two for every column, in units of which sums and products of its numbers are floats.
+
+    1 for all usual columns. Numbers in that unit keep their order; only next to numbers above 1e289 can two
+    of the very smallest become equal.
+
+    Examples
+    --------
+    >>> units(np.array([[3.0, 1e305, 3e-320]])).tolist() == [1.0, 2.0**60, 2.0**-1061]
+    True
+    """
+    largest = np.where(np.isnan(values), 0.0, np.abs(values)).max(axis=0, initial=0.0)
+    small = (largest > 0.0) & (largest < 2.0**-900)
+    tiny = np.ldexp(1.0, np.where(small, np.frexp(largest)[1], 0))
+    return np.where(largest > 2.0**960, 2.0**60, np.where(small, tiny, 1.0))
+
+
+def from_unit(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """values * unit, rounded down: a threshold between two numbers stays below the larger one.
+
+    Examples
+    --------
+    >>> from_unit(np.array([1.75]), np.array([5e-324])).tolist()
+    [5e-324]
+    """
+    raw = values * unit
+    return np.where(raw / unit > values, np.nextafter(raw, -np.inf), raw)
