@@ -102,10 +102,11 @@ class RankerBase(SelectorMixin, BaseEstimator):
             names, categories = ([part[j] for j in chosen] for part in (X.names, X.categories))
             return Table(X.values[:, chosen], X.n_values[chosen], tuple(names), tuple(categories))
         wanted = _get_output_config("transform", estimator=self)["dense"]
-        if wanted == frame_kind(X) == "polars":
+        if frame_kind(X) == "polars" and wanted in ("polars", "pandas"):
             # scikit-learn keeps the dtypes of pandas frames only; others go through an array of objects.
             validate_data(self, X, skip_check_array=True, reset=False)
-            return X[:, chosen.tolist()]
+            part = X[:, chosen.tolist()]
+            return part if wanted == "polars" else part.to_pandas()
         return super().transform(X)
 
     def to_ranking(self) -> Ranking:
