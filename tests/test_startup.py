@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from semirank import _aside
+
 HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "joblib")
 
 
@@ -66,3 +68,44 @@ def test_nothing_is_compiled_at_import():
         "        assert not getattr(item, 'signatures', []), name\n"
     )
     assert "semirank.forest.tree" in modules_after(code)
+
+
+LATER = """
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from semirank import ForestRanker, _aside, _neighbor_kernels
+from semirank.forest import predict, scores
+
+def compiled():
+    found = {}
+    for module in (predict, scores, _neighbor_kernels):
+        for name, kernel in vars(module).items():
+            if isinstance(kernel, Dispatcher) and kernel.signatures:
+                found[name] = list(kernel.signatures)
+    return found
+
+_aside.compile_later()
+before = compiled()
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=(60, 3)), rng.integers(2, size=60).astype(float)
+y[30:] = np.nan
+ForestRanker(importance="rforest", supervision="judge", task="classification", random_state=0).fit(x, y)
+assert compiled() == before, (before, compiled())
+print(len(before))
+"""
+
+
+def test_what_is_compiled_aside_is_what_a_forest_needs():
+    done = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 5
+
+
+def test_compiling_aside_leaves_no_process_behind(monkeypatch):
+    monkeypatch.setattr(_aside.os, "cpu_count", lambda: 2)
+    _aside.start()
+    (process,) = _aside._running
+    assert process.poll() is None
+    _aside.stop()
+    assert process.poll() is not None
+    assert not _aside._running

@@ -15,6 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from . import _aside
+
 Progress = Callable[[int, int, str], None]
 Result = TypeVar("Result")
 
@@ -91,6 +93,7 @@ def interruptible(work: Callable[[], Result]) -> Result:
 
 def leave(code: int) -> NoReturn:
     """End the process with this code, without waiting for work that was interrupted."""
+    _aside.stop()
     if any(thread.name == WORKER for thread in threading.enumerate()):
         writing.acquire(timeout=10)
         for stream in (sys.stdout, sys.stderr):
@@ -179,6 +182,8 @@ def say_if_compiling(method: str) -> None:
     needed = [path for path in kernel_files() if any(word in "/".join(path.parts[-2:]) for word in home)]
     if not all(map(compiled, needed)):
         say("compiling kernels, once per machine ...")
+        if home == ("forest",):
+            _aside.start()
 
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:

@@ -110,6 +110,21 @@ def rotate(base, at):
     return factor, largest
 
 
+def leaves_only(n_nodes: int) -> Tree:
+    """Nodes without a test, to be grown."""
+    return Tree(
+        feature=np.full(n_nodes, -1, np.int32),
+        threshold=np.zeros(n_nodes),
+        left=np.full(n_nodes, -1, np.int32),
+        right=np.full(n_nodes, -1, np.int32),
+        missing_left=np.zeros(n_nodes, np.uint8),
+        subset_start=np.full(n_nodes, -1, np.int32),
+        subset=np.zeros(64, np.uint8),
+        weight=np.ones(n_nodes),
+        value=np.zeros(n_nodes),
+    )
+
+
 def make_scratch(tests: Tests, space: Space) -> Scratch:
     """Work arrays for trees on these data, one after the other."""
     n_features, n = tests.codes.shape
@@ -174,17 +189,7 @@ def grow_tree(
     """
     rows = np.flatnonzero(weight > 0)
     capacity = max(1, 2 * len(rows) - 1)
-    nodes = Tree(
-        feature=np.full(capacity, -1, np.int32),
-        threshold=np.zeros(capacity),
-        left=np.full(capacity, -1, np.int32),
-        right=np.full(capacity, -1, np.int32),
-        missing_left=np.zeros(capacity, np.uint8),
-        subset_start=np.full(capacity, -1, np.int32),
-        subset=np.zeros(64, np.uint8),
-        weight=np.zeros(capacity),
-        value=np.zeros(capacity),
-    )
+    nodes = leaves_only(capacity)
     scratch = scratch or make_scratch(tests, space)
     scratch.features[CONSTANT_TO] = -1
     seeds = np.zeros(capacity, np.uint64)
