@@ -111,6 +111,27 @@ def test_claims_race_without_doubles(path):
     assert sorted(got) == list(range(60))
 
 
+def test_runs_that_start_at_once_make_one_store(tmp_path):
+    for number in range(10):
+        path, ready, wrong = tmp_path / f"{number}.sqlite", threading.Barrier(4), []
+
+        def begin(path=path, ready=ready, wrong=wrong) -> None:
+            ready.wait()
+            try:
+                Store(path, QUICK).close()
+            except StoreError as error:
+                wrong.append(str(error))
+
+        threads = [threading.Thread(target=begin) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        with Store(path, read_only=True) as store:
+            assert store.preset_and_seed() == ("quick", 0)
+
+
 def test_claims_of_dead_runs_are_taken_over(path, monkeypatch):
     job = make_job()
     child = subprocess.Popen([sys.executable, "-c", ""])

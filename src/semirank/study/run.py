@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -100,9 +99,11 @@ def run_study(
     -------
     Summary
     """
+    from joblib import cpu_count
+
     from .registry import data_folder
 
-    n_workers = (os.cpu_count() or 1) if n_jobs is None else n_jobs
+    n_workers = cpu_count() if n_jobs is None else n_jobs
     if n_workers < 1:
         raise ValueError(f"The number of processes must be at least 1, not {n_workers}.")
     say = say or (lambda text: None)
@@ -130,6 +131,7 @@ def plan_jobs(
         names = list(dict.fromkeys(find(name, folder).name for name in only))
     else:
         names, missing = available(folder)
+    say("reading the data set" if len(names) == 1 else f"reading {len(names)} data sets")
     jobs: list[Job] = []
     for name in names:
         try:
