@@ -220,7 +220,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(8.2), duration(75), duration(5000), duration(200000)
-    ('8 s', '1 min 15 s', '1 h 23 min', '2 d 8 h')
+    ('8 s', '1 min 15 s', '1 h 23 min', '2 d 7 h')
     """
     whole = round(seconds)
     for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
