@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._memory import ensure_room
+
 _TILE = 256  # pool rows that the L1 kernel takes at a time
 
 
@@ -158,23 +160,37 @@ def squared_space(
     """
     order, n_plain = plain_first(pool, pool if query is None else query, n_values)
     pool, n_values = pool.take(order, axis=1), n_values[order]
+    # The one-hot columns of a nominal feature: a value that the pool does not have is like no other.
+    seen = [
+        np.unique(pool[~np.isnan(pool[:, i]), i]) if n > 2 else np.zeros(2) for i, n in enumerate(n_values)
+    ]
+    n_columns = n_plain + sum(len(values) + 1 for values in seen[n_plain:])
+    n_query = len(pool if query is None else query)
+    n_cells = (len(pool) + n_query) * (2.0 * len(order) + 0.8 * n_columns)  # measured
+    ensure_room(8.0 * n_cells, f"Comparing {n_query} rows with {len(pool)}")
     # |a - b| does not change with the origin, and numbers around 0 lose less in a float32 product.
     centre = np.zeros(len(order))
     centre[:n_plain] = pool[:, :n_plain].mean(axis=0) if len(pool) else 0.0
-    pool_alone, right, feature = _factors(pool, centre, n_values, n_plain, right=True)
+    pool_alone, right, feature = _factors(pool, centre, n_values, n_plain, seen, right=True)
     if query is None:
         query, own = pool, np.arange(len(pool))
     else:
         query = query.take(order, axis=1)
         own = np.full(len(query), -1) if own is None else own
-    query_alone, left, _ = _factors(query, centre, n_values, n_plain, right=False)
+    query_alone, left, _ = _factors(query, centre, n_values, n_plain, seen, right=False)
     return SquaredSpace(
         query, pool, own, order, n_values, n_plain, query_alone, pool_alone, left, right, feature
     )
 
 
 def _factors(
-    scaled: np.ndarray, centre: np.ndarray, n_values: np.ndarray, n_plain: int, *, right: bool
+    scaled: np.ndarray,
+    centre: np.ndarray,
+    n_values: np.ndarray,
+    n_plain: int,
+    seen: list[np.ndarray],
+    *,
+    right: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(alone, columns, feature): d_i^2(a, b) = alone(a) + alone(b) + left columns(a) . right columns(b)."""
     alone = np.empty(scaled.shape, np.float32)
@@ -192,7 +208,7 @@ def _factors(
             alone[:, i] = x**2
             columns = [-2.0 * x, gone, extra] if right else [x, extra + unlike * gone, gone]
         else:
-            hot = (x[:, None] == np.arange(n_values[i])) * (1.0 - gone[:, None])
+            hot = (x[:, None] == seen[i]) * (1.0 - gone[:, None])
             alone[:, i] = 0.5 * unlike
             columns = [-hot, (1.0 - unlike) * (1.0 - gone)] if right else [hot, 1.0 - gone]
         parts.append(np.column_stack(columns).astype(np.float32))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._memory import ensure_room
 from ._neighbor_layouts import SquaredSearch, squared_space
 from ._selector import RankerBase
 from .data.scale import in_range, ranges
@@ -104,12 +105,17 @@ def laplace_scores(
 def standard_columns(table: Table) -> Columns:
     """One column per numeric feature, one per seen value of a nominal one, to mean 0 and variance 1."""
     parts, feature = [], []
+    columns = table.values.T
+    seen = [np.unique(x[~np.isnan(x)]) if n else np.zeros(1) for x, n in zip(columns, table.n_values)]
+    # With the neighbours that are sought in these columns (measured).
+    n_cells = 9.0 * len(table) * sum(map(len, seen))
+    ensure_room(8.0 * n_cells, f"The graph of {len(table)} rows and {sum(map(len, seen))} columns")
     for i, n_values in enumerate(table.n_values.tolist()):
-        x = table.values[:, i]
+        x = columns[i]
         missing = np.isnan(x)
         block = x[:, None]
         if n_values:
-            block = (block == np.unique(x[~missing])).astype(np.float64)
+            block = (block == seen[i]).astype(np.float64)
             block[missing] = np.nan
         low, high = ranges(block)
         varies = low < high

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from ._memory import ensure_room
 from ._neighbor_layouts import SquaredSearch, SquaredSpace, l1_layout, plain_first, squared_space, tiles
 from .data.scale import in_range, ranges
 from .data.table import Table
@@ -131,6 +132,8 @@ def nearest_l1(
         own = np.full(len(query), -1)
         asked = metric.scale(query.values)
         k = min(k, len(pool))
+    cells = float(len(metric.n_values)) * (4 * len(scaled) + len(asked))  # measured
+    ensure_room(8.0 * cells, f"Comparing {len(asked)} rows with {len(scaled)}")
     order, n_plain = plain_first(scaled, asked, metric.n_values)
     own_rows = asked is scaled
     scaled, n_values = scaled.take(order, axis=1), metric.n_values[order]

@@ -13,6 +13,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
+from .._memory import ensure_room
 from ..data.scale import from_unit, units
 from ..data.table import Table
 from ..data.target import Target
@@ -77,6 +78,10 @@ class Forest(NamedTuple):
 
 def prepare(table: Table) -> Material:
     """The part of the work that does not depend on the target."""
+    m, d = table.shape
+    n_columns = _n_columns(table)
+    # Bytes, here and below, as measured.
+    ensure_room(8.0 * m * (3 * d + 2 * n_columns), f"A forest on {m} rows and {n_columns} columns")
     unit = np.where(table.n_values > 0, 1.0, units(table.values))
     plain = table if (unit == 1.0).all() else replace(table, values=table.values / unit)
     return Material(table, build_tests(plain), feature_columns(table), unit)
@@ -94,11 +99,19 @@ def grow_forest(
     what: str = "trees",
 ) -> Forest:
     """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`."""
-    space = build_space(material.features, target_columns(target), supervision, plan.missing_weight)
+    n_workers = effective_n_jobs(n_jobs)
+    targets = target_columns(target)
+    m, n_columns = len(target), material.features.values.shape[1] + targets.values.shape[1]
+    ensure_room(32.0 * m * n_columns, f"A forest on {m} rows and {n_columns} columns")
+    space = build_space(material.features, targets, supervision, plan.missing_weight)
+    ensure_room(
+        n_workers * _bytes_per_worker(material.tests, space),
+        f"Growing {n_workers} trees at a time on {m} rows and {n_columns} columns",
+    )
     prototype = build_prototype(target)
     labeled = target.labeled
     common = (material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
-    chunks = _chunks(plan.n_trees, effective_n_jobs(n_jobs))
+    chunks = _chunks(plan.n_trees, n_workers)
     members: list[Member] = []
     per_target = np.zeros((material.table.shape[1], len(target.names)))
     # BLAS runs one thread inside a tree: trees are the parallel part, and sums do not depend on the number of
@@ -118,6 +131,22 @@ def grow_forest(
             if progress is not None:
                 progress(len(members), plan.n_trees, what)
     return Forest(members, per_target / plan.n_trees, prototype.offset, prototype.scale)
+
+
+def _n_columns(table: Table) -> int:
+    """Columns that the features become: one, or one-hot ones for more than two values."""
+    wide = [x[~np.isnan(x)] for x in table.values.T[table.n_values > 64]]  # not all of these may occur
+    few = np.where(table.n_values > 2, table.n_values, 1)[table.n_values <= 64]
+    return int(few.sum()) + sum(len(np.unique(x)) for x in wide)
+
+
+def _bytes_per_worker(tests: Tests, space: Space) -> float:
+    """What `make_scratch` takes for a tree at a time, with what growing it takes besides."""
+    d, m = tests.codes.shape
+    width = space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1]
+    n_values = int(tests.n_codes[tests.nominal == 1].max(initial=1))
+    n_ordered = min(m, n_values)
+    return 16.0 * m * width + d * n_values + 32.0 * n_ordered * max(width, n_ordered)
 
 
 @cache
