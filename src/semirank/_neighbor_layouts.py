@@ -162,7 +162,8 @@ def squared_space(
     pool, n_values = pool.take(order, axis=1), n_values[order]
     # The one-hot columns of a nominal feature: a value that the pool does not have is like no other.
     seen = [
-        np.unique(pool[~np.isnan(pool[:, i]), i]) if n > 2 else np.zeros(2) for i, n in enumerate(n_values)
+        np.unique(pool[~np.isnan(pool[:, i]), i]) if n not in (0, 2) else np.zeros(2)
+        for i, n in enumerate(n_values)
     ]
     n_columns = n_plain + sum(len(values) + 1 for values in seen[n_plain:])
     n_query = len(pool if query is None else query)
