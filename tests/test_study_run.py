@@ -406,7 +406,7 @@ def test_commands(folder, tmp_path, call):
     path, out, other = tmp_path / "study.sqlite", tmp_path / "export.csv", tmp_path / "other.sqlite"
     code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--jobs", 1)
     assert (code, shown) == (0, "")
-    assert "left out: Digits" in told
+    assert "left out, as they are not there: Arrhythmia, Bank, Chess," in told
     assert told.splitlines()[-1] == "11 jobs done, 0 were done before"
     code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--quiet")
     assert (code, shown, told) == (0, "", "")

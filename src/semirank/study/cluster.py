@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import time
 from typing import Any
@@ -31,7 +32,12 @@ class DaskWorkers:
         self._sent: dict[Any, tuple[Any, Job, float]] = {}
         if address == "local":
             self._cluster = LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+                n_workers=n_workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                # Its processes complain loudly when they are stopped in the middle of a job.
+                silence_logs=logging.CRITICAL,
             )
         try:
             self._client = Client(self._cluster or address, timeout=_CONNECT_SECONDS, set_as_default=False)

@@ -131,6 +131,7 @@ def plan_jobs(
         names = list(dict.fromkeys(find(name, folder).name for name in only))
     else:
         names, missing = available(folder)
+    absent = [name for name, _ in missing]
     say("reading the data set" if len(names) == 1 else f"reading {len(names)} data sets")
     jobs: list[Job] = []
     for name in names:
@@ -142,7 +143,9 @@ def plan_jobs(
             missing.append((name, str(error)))
     if not jobs:
         raise ValueError(f"There is nothing to do: no data set of {folder} fits the methods.")
-    for name, why in missing:
+    if absent:
+        say(f"left out, as they are not there: {', '.join(absent)}; `semirank datasets info` says why")
+    for name, why in missing[len(absent) :]:
         say(f"left out: {name}, {why}")
     return cheapest_first(jobs), missing
 
@@ -185,8 +188,10 @@ class _Run:
             try:
                 taken = self._loop(workers, n_workers)
             finally:
-                workers.close()
-                self.store.release()
+                try:
+                    workers.close()
+                finally:
+                    self.store.release()
         elsewhere = sum(row.state == "claimed" for row in self._rows(taken))
         return Summary(
             self.done, self.failed, self.kept, self.failed_before, self.outdated, elsewhere, missing
