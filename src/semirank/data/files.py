@@ -293,15 +293,15 @@ def _from_csv(path: Path, missing: frozenset[str]) -> _Raw:
         raise ValueError(f"{path.name}, line {reader.line_num}: {error}.") from None
     if not header:
         raise ValueError(f"{path.name} is empty.")
-    columns = [_csv_column(cells, missing) for cells in (zip(*rows) if rows else [()] * len(header))]
+    names = unique_names([name or f"unnamed{j}" for j, name in enumerate(header)], len(header))
+    columns = [_csv_column(cells, missing) for cells in zip(*rows)] or [_csv_column((), missing)] * len(names)
     notes, skip = [], {}
     if all(_number(name) for name in header):
         notes.append("the first line was taken as column names although it holds numbers")
-    names = [name or f"unnamed{j}" for j, name in enumerate(header)]
     first = columns[0].values
     if not header[0] and columns[0].kind == "number" and (first[1:] == first[:-1] + 1).all():
         skip[0] = "counts the rows"
-    return _Raw(unique_names(names, len(names)), columns, False, {}, skip, notes)
+    return _Raw(names, columns, False, {}, skip, notes)
 
 
 def _delimiter(text: str) -> str:
