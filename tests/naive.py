@@ -22,6 +22,9 @@ TIE = 1e-9
 # A node with less impurity than this per row has nothing to gain.
 PURE = 1e-12
 
+# More nominal values than this are ordered along an axis found in a few steps.
+MANY_VALUES = 32
+
 _WORD = 2**64 - 1
 _MUL1 = 0xBF58476D1CE4E5B9
 _MUL2 = 0x94D049BB133111EB
@@ -230,7 +233,11 @@ def ordered_values(variables: Variables, rows: np.ndarray, x: np.ndarray) -> lis
     counts = np.array([np.sum(x == v) for v in present])
     means = np.array([mean(z[x == v], node_mean) for v in present])
     means -= counts @ means / counts.sum()
-    _, lengths, directions = np.linalg.svd(np.sqrt(counts)[:, None] * means, full_matrices=False)
+    weighted = np.sqrt(counts)[:, None] * means
+    if len(present) > MANY_VALUES:
+        projection = along_the_way(weighted, counts)
+        return [int(v) for v in present[np.argsort(projection, kind="stable")]]
+    _, lengths, directions = np.linalg.svd(weighted, full_matrices=False)
     if lengths[0] ** 2 <= PURE * counts.sum():
         return [int(v) for v in present]  # all means are equal
     # One direction, as a rule. Where several are equally long, the lowest code's own mean points the way.
@@ -241,6 +248,21 @@ def ordered_values(variables: Variables, rows: np.ndarray, x: np.ndarray) -> lis
     projection = -(inside @ lowest)
     projection = np.floor(projection / np.abs(projection).max() / TIE + 0.5)
     return [int(v) for v in present[np.argsort(projection, kind="stable")]]
+
+
+def along_the_way(weighted: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Places of many values along the axis that 20 steps of power iteration lead to."""
+    squares = (weighted**2).sum(axis=1)
+    if squares.max() <= PURE * counts.sum():
+        return np.zeros(len(counts))  # all means are equal
+    axis = weighted[np.flatnonzero(squares >= (1 - TIE) * squares.max())[0]]
+    for _ in range(20):
+        axis = weighted.T @ (weighted @ axis)
+        axis = axis / np.linalg.norm(axis)
+    projection = weighted @ axis / np.sqrt(counts)
+    largest = np.abs(projection).max()
+    lowest = projection[np.flatnonzero(np.abs(projection) > TIE * largest)[0]]
+    return np.floor(-np.sign(lowest) * projection / largest / TIE + 0.5)
 
 
 def random_values(present: list[int], stream: int) -> frozenset[int]:

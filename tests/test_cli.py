@@ -561,7 +561,10 @@ class TestTerminal:
 
     def test_says_when_it_compiles(self, monkeypatch, capsys):
         monkeypatch.setattr(_terminal, "compiled", lambda path: False)
+        aside = []
+        monkeypatch.setattr(_terminal._aside, "start", lambda: aside.append(True))
         _terminal.say_if_compiling("auto")
+        assert aside
         assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
         monkeypatch.setattr(_terminal, "compiled", lambda path: True)
         _terminal.say_if_compiling("relief")

@@ -347,6 +347,21 @@ def test_orders_without_a_longest_direction_equal_their_twins(task):
 
 
 @every_task
+def test_orders_of_many_values_equal_their_twins(task):
+    """Such as a column of names: too many values for the exact direction."""
+    for seed in range(3500, 3504):
+        rng = np.random.default_rng([seed, TASKS.index(task)])
+        names = rng.integers(60, size=150).astype(float)
+        names[rng.random(150) < 0.1 * (seed % 2)] = np.nan
+        effect = rng.normal(size=60)[np.nan_to_num(names).astype(int)]
+        table = make_table([names, effect + rng.normal(size=150), rng.normal(size=150)], [70, 0, 0])
+        target = random_target(rng, table, task, 3)
+        growth = naive.Growth(3, False, max_depth=3)
+        case = Case(table, target, 0.5, bootstrap(rng, target.labeled), growth, seed)
+        assert_same_tree(case, case.kernel_tree(), case.naive_tree())
+
+
+@every_task
 @pytest.mark.parametrize("kinds", [("continuous",), ("binary", "few", "nominal")])
 def test_wide_tables_equal_their_twins(task, kinds):
     # More clustering columns than rows, and enough candidates for matrix products.

@@ -66,6 +66,8 @@ def run(command: Callable[[], int]) -> int:
             "(this is a fault of semirank; SEMIRANK_DEBUG=1 shows where)"
         )
         return 1
+    finally:
+        _aside.stop()
 
 
 def interruptible(work: Callable[[], Result]) -> Result:
@@ -93,7 +95,6 @@ def interruptible(work: Callable[[], Result]) -> Result:
 
 def leave(code: int) -> NoReturn:
     """End the process with this code, without waiting for work that was interrupted."""
-    _aside.stop()
     if any(thread.name == WORKER for thread in threading.enumerate()):
         writing.acquire(timeout=10)
         for stream in (sys.stdout, sys.stderr):

@@ -44,6 +44,11 @@ FEW_ROWS = 32
 # Nodes of extra trees with at most this many rows evaluate all features side by side (`value_side_by_side`).
 SIDE_BY_SIDE = 32
 
+# Nominal features with more values than this in a node are ordered along an axis that AXIS_STEPS steps lead
+# to: finding the longest one exactly takes the cube of their number.
+MANY_VALUES = 32
+AXIS_STEPS = 20
+
 # Numeric features with more values than this in a node are scanned row by row.
 MANY_BUCKETS = 512
 
@@ -73,7 +78,8 @@ class Scratch(NamedTuple):
     cand_cut: np.ndarray  # int64 (D,): last code on the left
     cand_flag: np.ndarray  # uint8 (2, D): missing goes left; h comes from the float32 product
     cand_subset: np.ndarray  # uint8 (D, nominal values): 1 left, 0 right, 2 not seen
-    nominal: np.ndarray  # (3, nominal values, width or nominal values): work of `order_values`
+    means: np.ndarray  # (nominal values, width): work of `order_values`
+    axes: np.ndarray  # (2, MANY_VALUES, MANY_VALUES): the same
     marks: np.ndarray  # (SIDE_BY_SIDE, D): 0/1 rows of all features
     aside: np.ndarray  # (8, D): work of `value_side_by_side`, a number per feature
     beside: np.ndarray  # (2, SIDE_BY_SIDE): the same, a number per row
@@ -470,6 +476,35 @@ def principal(gram, vectors, n):
 
 
 @fast_inner
+def walk_to_axis(means, n, width, axis, next_axis):
+    """Power iteration towards the longest axis of many values, from the one farthest out; its square."""
+    far, farthest = 0, -1.0
+    for a in range(n):
+        square = 0.0
+        for c in range(width):
+            square += means[a, c] * means[a, c]
+        if square > (1.0 + TIE) * farthest:
+            far, farthest = a, square
+    for c in range(width):
+        axis[c] = means[far, c]
+    for _ in range(AXIS_STEPS if farthest > 0.0 else 0):
+        for c in range(width):
+            next_axis[c] = 0.0
+        for a in range(n):
+            product = 0.0
+            for c in range(width):
+                product += means[a, c] * axis[c]
+            for c in range(width):
+                next_axis[c] += product * means[a, c]
+        square = 0.0
+        for c in range(width):
+            square += next_axis[c] * next_axis[c]
+        for c in range(width):
+            axis[c] = next_axis[c] / np.sqrt(square)
+    return farthest
+
+
+@fast_inner
 def axis_product(gram, vectors, first, a, b, n):
     """Inner product of two values' coordinates on the longest axis, or axes if several are equally long."""
     product = 0.0
@@ -480,10 +515,11 @@ def axis_product(gram, vectors, first, a, b, n):
 
 
 @fast_inner
-def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre, work):
+def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre, means, axes):
     """Sort nominal values by their mean vector along its first principal direction (DESIGN 1.3)."""
-    means, gram, vectors = work[0], work[1], work[2]
-    direction = bucket[n_values]  # a row of work space behind the buckets in use
+    gram, vectors = axes[0], axes[1]
+    # Rows of work space behind the buckets in use.
+    direction, next_axis = bucket[n_values], bucket[n_values + 1]
     mass = 0.0
     for c in range(lay.known):
         centre[c] = 0.0
@@ -502,36 +538,50 @@ def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre,
         direction[a] = np.sqrt(weight[slot[order[a] - low]])
         for c in range(lay.known):
             means[a, c] = direction[a] * (means[a, c] - centre[c] / mass)
-    for a in range(n_values):
-        for b in range(a + 1):
-            s = 0.0
+    if n_values > MANY_VALUES:
+        if walk_to_axis(means, n_values, lay.known, centre, next_axis) <= 1e-12 * mass:
+            return  # all means are equal
+        for a in range(n_values):
+            product = 0.0
             for c in range(lay.known):
-                s += means[a, c] * means[b, c]
-            gram[a, b] = s
-            gram[b, a] = s
-    # gram = V diag V': a value's coordinate on an axis is its entry of V over the root of its weight.
-    first = principal(gram, vectors, n_values)
-    if gram[first, first] <= 1e-12 * mass:
-        return  # all means are equal
-    for a in range(n_values):
-        for b in range(n_values):
-            vectors[a, b] /= direction[a]
-    # One axis, as a rule. Where several are equally long, the mean of the lowest code points the way; its
-    # side is the negative one.
+                product += means[a, c] * centre[c]
+            direction[a] = product / direction[a]
+    else:
+        for a in range(n_values):
+            for b in range(a + 1):
+                s = 0.0
+                for c in range(lay.known):
+                    s += means[a, c] * means[b, c]
+                gram[a, b] = s
+                gram[b, a] = s
+        # gram = V diag V': a value's coordinate on an axis is its entry of V over the root of its weight.
+        first = principal(gram, vectors, n_values)
+        if gram[first, first] <= 1e-12 * mass:
+            return  # all means are equal
+        for a in range(n_values):
+            for b in range(n_values):
+                vectors[a, b] /= direction[a]
+        # One axis, as a rule. Where several are equally long, the mean of the lowest code points the way.
+        largest = 0.0
+        for a in range(n_values):
+            direction[a] = axis_product(gram, vectors, first, a, a, n_values)
+            largest = max(largest, direction[a])
+        lowest = 0
+        while direction[lowest] <= TIE * TIE * largest:
+            lowest += 1
+        for a in range(n_values):
+            direction[a] = axis_product(gram, vectors, first, a, lowest, n_values)
     largest = 0.0
     for a in range(n_values):
-        direction[a] = axis_product(gram, vectors, first, a, a, n_values)
-        largest = max(largest, direction[a])
-    lowest = 0
-    while direction[lowest] <= TIE * TIE * largest:
-        lowest += 1
-    largest = 0.0
-    for a in range(n_values):
-        direction[a] = -axis_product(gram, vectors, first, a, lowest, n_values)
         largest = max(largest, abs(direction[a]))
+    # The side of the lowest code is the negative one.
+    lowest = 0
+    while abs(direction[lowest]) <= TIE * largest:
+        lowest += 1
+    scale = -1e9 / largest if direction[lowest] > 0 else 1e9 / largest
     for a in range(n_values):
         # Rounded, so that values with the same mean keep the order of their codes.
-        direction[a] = np.floor(direction[a] / largest * 1e9 + 0.5)
+        direction[a] = np.floor(direction[a] * scale + 0.5)
     for a in range(1, n_values):
         key, value = direction[a], order[a]
         b = a - 1
@@ -781,7 +831,8 @@ def value_of_values(
                 rest.start,
                 lay,
                 scratch.sums[LEFT],
-                scratch.nominal,
+                scratch.means,
+                scratch.axes,
             )
         h, position, side = scan_buckets(
             n_values,
