@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-full lint format docs bench clean clean-cache
+.PHONY: demo test test-full fuzz lint format docs bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,6 +20,9 @@ test: $(STAMP) lint docs  ## lint, types, documentation, tests
 
 test-full: $(STAMP) lint docs  ## also the slow tests
 	@$(BIN)/python -m pytest -n 2 --runslow
+
+fuzz: $(STAMP)  ## a hundred thousand damaged files through the readers; takes about a quarter of an hour
+	@$(BIN)/python -m tests.fuzz
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -290,6 +290,8 @@ def _sparse_cells(line: str) -> list[tuple[int, str]] | None:
         match = _SPARSE_CELL.match(inside, place)
         if match is None:
             return None
+        if len(match[1]) > 18:  # no position, and Python refuses to read very long numbers
+            return None
         cells.append((int(match[1]), _unquote(match[2])))
         if not match[3]:
             return cells
