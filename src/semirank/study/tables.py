@@ -213,7 +213,7 @@ def properties(results: Results, ch: Mapping[str, float]) -> Sheet:
                 rows.append((shown_name(results, name), group, *empty, _number(ch.get(name)), "yes"))
     notes = [
         "Sizes and CH (paper) are the printed ones.",
-        f"CH (ours) is known for {sum(name in ch for name in [*paper_names(), *results.about])} data sets: "
+        f"CH (ours) is known for {len({*paper_names(), *results.about} & set(ch))} data sets: "
         "k-means clusters against the target, with the square root that the printed column needs.",
     ]
     return Sheet(
