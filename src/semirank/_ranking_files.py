@@ -69,6 +69,8 @@ def write_whole(path: str | PathLike[str], text: str) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft, target)
+        except OSError as error:  # a full disk does not say which file it has no room for
+            raise OSError(error.errno, error.strerror, str(path)) from error
         finally:
             draft.unlink(missing_ok=True)
 

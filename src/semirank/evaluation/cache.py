@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ class RankingCache:
     def __init__(self, folder: str | PathLike[str], table: Table, target: Target):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.told = False
         parts = [table.values, table.n_values, target.values, target.weights]
         self.data = _digest(__version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts))
 
@@ -40,9 +42,18 @@ class RankingCache:
     def keep(
         self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int, rankings: Rankings
     ) -> None:
-        """Write the rankings of the rows that are not held out."""
+        """Write the rankings of the rows that are not held out; without room for them the work goes on."""
         text = json.dumps({name: values.tolist() for name, values in rankings.items()})
-        write_whole(self._path(method, held, use_unlabeled, seed), text)
+        try:
+            write_whole(self._path(method, held, use_unlabeled, seed), text)
+        except OSError as error:
+            if not self.told:
+                self.told = True
+                warnings.warn(
+                    f"Finished rankings cannot be kept in {self.folder}: {error.strerror}.",
+                    UserWarning,
+                    stacklevel=2,
+                )
 
     def _path(self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int) -> Path:
         key = _digest(self.data, method.name, _described(method.maker), held.tobytes(), use_unlabeled, seed)
