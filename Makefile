@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-full fuzz lint format docs bench clean clean-cache
+.PHONY: demo test test-full test-all fuzz faults coverage mutants lint format docs bench clean clean-cache
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -23,6 +23,20 @@ test-full: $(STAMP) lint docs  ## also the slow tests
 
 fuzz: $(STAMP)  ## a hundred thousand damaged files through the readers; takes about a quarter of an hour
 	@$(BIN)/python -m tests.fuzz
+
+faults: $(STAMP)  ## kill, interrupt and fill the disk at random moments; takes some minutes
+	@$(BIN)/python -m tests.faults
+
+coverage: $(STAMP)  ## branches that the tests take; then the kernels, as plain Python
+	@$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov --cov-config=tests/kernels.coveragerc \
+		--cov-report=term tests/test_forest_kernels.py tests/test_neighbors.py tests/test_relief.py -k "twin or naive"
+
+mutants: $(STAMP)  ## change the code and see whether a test notices; takes hours, --sample N less
+	@$(BIN)/python -m tests.mutants
+
+test-all: $(STAMP)  ## every Python that is here, the oldest libraries, and none that are optional
+	@$(BIN)/python -m tests.matrix
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

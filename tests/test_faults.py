@@ -197,6 +197,16 @@ INTERRUPTED = {
 }
 
 
+def at_work(process: subprocess.Popen) -> list[str]:
+    """Waits until the progress tells of kernels at work."""
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if " of 1000" in line or "rankings" in line:
+            break
+    return said
+
+
 @pytest.mark.parametrize("name", INTERRUPTED)
 def test_an_interrupt_ends_real_work(name, tmp_path):
     """Ctrl-C in the middle of kernels; a minute is the limit of a hanging test, not what it takes."""
@@ -205,11 +215,7 @@ def test_an_interrupt_ends_real_work(name, tmp_path):
     before = sorted(tmp_path.iterdir())
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=tmp_path, text=True, start_new_session=True, **pipes) as process:
-        said = []
-        for line in process.stderr:
-            said.append(line)
-            if " of 100000" in line or " of 1000" in line or "rankings" in line:
-                break
+        said = at_work(process)
         others = children(process.pid)
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
