@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine, and what else it does, than about the code.
+settings.register_profile("semirank", deadline=None)
+settings.load_profile("semirank")
 
 
 def pytest_addoption(parser):

@@ -24,8 +24,13 @@ from .test_faults import INTERRUPTED, at_work, semirank, write_data
 from .test_study_run import CHEAP, child_processes, lives, start, states_or_nothing, timeless, wait_until
 
 
+def over(run: subprocess.Popen, path: Path, goal: int) -> bool:
+    """Whether a run has ended, or done so many jobs."""
+    return run.poll() is not None or states_or_nothing(path).get("done", 0) >= goal
+
+
 def kills(folder: Path, count: int, seed: int) -> bool:
-    """Kill `count` runs, each after a random time of up to two seconds of its work."""
+    """Kill `count` runs, each while it starts or after it has done one to six jobs more."""
     data = write_folder(folder / "data")
     run_study(store=folder / "undisturbed.sqlite", data=data, n_jobs=1, methods=CHEAP)
     rng = random.Random(seed)
@@ -36,9 +41,12 @@ def kills(folder: Path, count: int, seed: int) -> bool:
         done = 0
         for _ in range(4):  # then it may end
             run = start(path, data, 2)
-            if rng.random() < 0.75:  # else while it starts
-                wait_until(lambda run=run, path=path: run.poll() is not None or path.exists(), 120)
-            time.sleep(2 * rng.random())
+            if rng.random() < 0.25:  # while it starts
+                time.sleep(2 * rng.random())
+            else:
+                goal = done + rng.randint(1, 6)
+                wait_until(lambda run=run, path=path, goal=goal: over(run, path, goal), 300)
+                time.sleep(0.3 * rng.random())
             children = child_processes(run.pid)
             if run.poll() is None:
                 run.kill()
