@@ -41,6 +41,7 @@ class Space(NamedTuple):
     group: np.ndarray  # (M, C_group), 0 where unknown
     group_known: np.ndarray  # (M, G) float64 0/1
     group_start: np.ndarray  # (G + 1,) int64
+    n_single: int  # groups of one column; they come first
     group_factor: np.ndarray  # (G,) N / k_train
     knows: np.ndarray  # (M,) uint8, rows that know any group
     by_known: bool  # missing_weight == "known"
@@ -199,7 +200,7 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
     patterns: dict[bytes, list[int]] = {}
     for j in np.flatnonzero(holes):
         patterns.setdefault(np.packbits(unknown[:, j]).tobytes(), []).append(int(j))
-    groups = list(patterns.values())
+    groups = sorted(patterns.values(), key=lambda group: len(group) > 1)
     grouped = [j for group in groups for j in group]
     known = (~unknown[:, [group[0] for group in groups]]).astype(float)
     return Space(
@@ -207,6 +208,7 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
         group=np.ascontiguousarray(np.where(unknown, 0.0, columns)[:, grouped]),
         group_known=np.ascontiguousarray(known),
         group_start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
+        n_single=sum(len(group) == 1 for group in groups),
         group_factor=len(columns) / np.maximum(known.sum(axis=0), 1),
         knows=known.any(axis=1).astype(np.uint8),
         by_known=missing_weight == "known",

@@ -98,6 +98,7 @@ class Rest(NamedTuple):
     """The columns with holes (DESIGN 1.2, missing_weight)."""
 
     start: np.ndarray
+    n_single: int  # groups of one column; they come first
     factor: np.ndarray
     by_known: bool
 
@@ -206,7 +207,21 @@ def rest_terms(run, miss, share, rest, lay, totals, total):
     counts, squares = totals[lay.known :], totals[lay.squares :]
     run_k, miss_k = run[lay.known :], miss[lay.known :]
     run_q, miss_q = run[lay.squares :], miss[lay.squares :]
-    for g in range(len(rest.start) - 1):
+    first = 0
+    if not rest.by_known:
+        # Columns with holes of their own, as measured expressions have: without branches, several at a time.
+        first = rest.n_single
+        for g in range(first):
+            k, q = counts[g], squares[g]
+            kl = run_k[g] + share * miss_k[g]
+            kr = k - kl
+            s = columns[g] + share * miss_columns[g]
+            ql = run_q[g] + share * miss_q[g]
+            own = q / k if k > 0 else 0.0
+            constant += total * own
+            left += (ql - s * s / kl) / kl if kl > 0 else own
+            right += (q - ql - s * s / kr) / kr if kr > 0 else own
+    for g in range(first, len(rest.start) - 1):
         k, q = counts[g], squares[g]
         if k == 0:
             continue

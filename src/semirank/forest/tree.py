@@ -210,7 +210,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
     # in its base is in `at`.
     bases = [space.full]
     sizes = [0.0]
-    rest = Rest(space.group_start, space.group_factor, space.by_known)
+    rest = Rest(space.group_start, space.n_single, space.group_factor, space.by_known)
     totals, mean = scratch.sums[TOTALS], scratch.sums[MEAN]
     rows, at, spare_rows, spare_at = places[0], places[1], places[2], places[3]
     n_root = len(rows)
