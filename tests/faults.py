@@ -91,11 +91,11 @@ def interrupts(folder: Path, name: str, count: int, seed: int) -> bool:
 
 
 def full_disk(folder: Path) -> bool:
-    """A file on a disk of 64 kB (Linux, root): one line, and no half of a file."""
+    """A file on a disk of 16 kB (Linux, root): one line, and no half of a file."""
     disk = folder / "disk"
     disk.mkdir()
     if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], capture_output=True
     ).returncode:
         print("no small disk could be mounted: left out")
         return True

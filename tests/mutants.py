@@ -22,8 +22,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 SECONDS = 300  # for the tests of one mutant
+EXAMPLES = 15  # of each property; enough where a change shows in most examples
 ROOT = Path(__file__).parents[1]
 TESTS = {
     "tasks.py": ["tests/test_tasks.py"],
@@ -120,6 +122,8 @@ def run_tests(package: Path, name: str, output: str | Path) -> None:
     sys.path.insert(0, str(package))
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts="]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is loaded before the fork
+    settings.register_profile("mutants", deadline=None, max_examples=EXAMPLES)
+    options.append("--hypothesis-profile=mutants")
     selected = ["-k", SELECT[name]] if name in SELECT else []
     try:
         code = int(pytest.main([*options, *selected, *TESTS[name]]))
@@ -141,7 +145,7 @@ def main() -> int:
     os.environ |= {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
     sys.dont_write_bytecode = True
     os.chdir(ROOT)
-    for library in ("hypothesis", "numba", "sklearn.ensemble", "sklearn.metrics", "scipy.stats", "pandas"):
+    for library in ("numba", "sklearn.ensemble", "sklearn.metrics", "scipy.stats", "pandas"):
         importlib.import_module(library)
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder)
@@ -155,7 +159,9 @@ def main() -> int:
                 found = random.Random(given.seed).sample(found, given.sample)
             survives(package, name, None)
             left = []
-            for line, words, text in found:
+            for number, (line, words, text) in enumerate(found):
+                if sys.stderr.isatty():
+                    print(f"{name}: {number} of {len(found)}", end="\r", file=sys.stderr, flush=True)
                 if survives(package, name, text):
                     left.append(f"{name}:{line}: {words}")
                     print(f"  survived: {left[-1]}", flush=True)
