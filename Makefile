@@ -30,7 +30,8 @@ faults: $(STAMP)  ## kill, interrupt and fill the disk at random moments; takes 
 coverage: $(STAMP)  ## branches that the tests take; then the kernels, as plain Python
 	@$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov --cov-config=tests/kernels.coveragerc \
-		--cov-report=term tests/test_forest_kernels.py tests/test_neighbors.py tests/test_relief.py -k "twin or naive"
+		--cov-report=term tests/test_forest_kernels.py tests/test_neighbors.py tests/test_relief.py -k "twin or naive" \
+		-W "ignore:overflow encountered:RuntimeWarning"
 
 mutants: $(STAMP)  ## change the code and see whether a test notices; takes hours, --sample N less
 	@$(BIN)/python -m tests.mutants

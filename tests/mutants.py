@@ -122,6 +122,8 @@ def run_tests(package: Path, name: str, output: str | Path) -> None:
     sys.path.insert(0, str(package))
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts="]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is loaded before the fork
+    # Random numbers wrap around, which Python mentions and compiled code does not.
+    options += ["-W", "ignore:overflow encountered:RuntimeWarning"]
     settings.register_profile("mutants", deadline=None, max_examples=EXAMPLES)
     options.append("--hypothesis-profile=mutants")
     selected = ["-k", SELECT[name]] if name in SELECT else []
