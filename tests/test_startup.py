@@ -103,6 +103,7 @@ def test_what_is_compiled_aside_is_what_a_forest_needs():
 
 def test_compiling_aside_leaves_no_process_behind(monkeypatch):
     monkeypatch.setattr(_aside.os, "cpu_count", lambda: 2)
+    _aside.stop()  # what commands before this test may have started
     _aside.start()
     (process,) = _aside._running
     assert process.poll() is None
