@@ -1,8 +1,11 @@
-"""Shared test set-up: the slow marker and the folder with real data."""
+"""Shared test set-up: the slow marker, the folder with real data, the command line."""
 
 from __future__ import annotations
 
+import io
 import os
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,19 @@ def oracle_folder() -> Path:
     if folder is None:
         pytest.skip("no folder of truth files")
     return folder
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run `semirank WORDS` and get (exit code, standard output, standard error)."""
+    from semirank import cli
+
+    def run(*words, pipe=None):
+        monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])
+        if pipe is not None:
+            monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(pipe)))
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        return stop.value.code, *capsys.readouterr()
+
+    return run

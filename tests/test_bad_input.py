@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import semirank
-from semirank import ForestRanker, Hierarchy, _memory, cli
+from semirank import ForestRanker, Hierarchy, _memory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -268,18 +267,10 @@ def test_hierarchies_say_what_is_wrong_when_made():
 
 
 @pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
+def call(tmp_path, monkeypatch, call):
     """Run `semirank WORDS` in a folder of its own: (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return run
+    return call
 
 
 def rows(*columns) -> str:
@@ -385,7 +376,7 @@ def test_sparse_file_too_large_to_hold(call, monkeypatch):
     assert re.search(r"^error: .*s\.arff .*made dense, would need about .* KiB", err.splitlines()[-1])
 
 
-def test_too_few_labels_are_said_on_the_command_line(call):
+def test_too_few_labels_are_said_on_the_call(call):
     few = [label if i < 5 else "" for i, label in enumerate(LABELS)]
     Path("d.csv").write_text("a,b,y\n" + rows(A, B, few))
     code, out, err = call("rank", "d.csv", "-t", "y", "--set", "n_estimators=3", "--jobs", "1")

@@ -34,22 +34,6 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
-    """Run `semirank WORDS` and get (exit code, standard output, standard error)."""
-
-    def run(*words, pipe=None):
-        monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])
-        if pipe is not None:
-            monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(pipe)))
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return run
-
-
-@pytest.fixture
 def fake_rank(monkeypatch):
     """A stand-in for semirank.rank that scores columns by position and remembers its arguments."""
     calls = []

@@ -13,7 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from semirank import cli
 from semirank.study import fetch as fetching
 from semirank.study import registry
 from semirank.study.fetch import fetch
@@ -100,20 +99,6 @@ def add(monkeypatch):
         return entry
 
     return put
-
-
-@pytest.fixture
-def call(monkeypatch, capsys):
-    """Run `semirank WORDS` and get (exit code, standard output, standard error)."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return run
 
 
 def sha(body):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import types
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import semirank
-from semirank import Evaluation, ForestRanker, Ranking, ReliefRanker, cli, evaluate
+from semirank import Evaluation, ForestRanker, Ranking, ReliefRanker, evaluate
 from semirank.data.target import TASKS
 from semirank.evaluation.diagnosis import NO_RANKING
 from semirank.evaluation.methods import as_methods
@@ -507,7 +505,7 @@ def test_bad_input(change, sentence):
 
 
 @pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
+def call(monkeypatch, call, tmp_path):
     """Run `semirank evaluate WORDS` in a folder with a file; get (exit code, output, errors)."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -518,16 +516,7 @@ def call(monkeypatch, capsys, tmp_path):
         )
     Path("data.csv").write_text("\n".join(lines) + "\n")
 
-    def run(*words, pipe=None):
-        monkeypatch.setattr(sys, "argv", ["semirank", "evaluate", *map(str, words)])
-        if pipe is not None:
-            monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(pipe)))
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return run
+    return partial(call, "evaluate")
 
 
 class TestCommand:

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from semirank import cli
 from semirank.study import Store, StoreError, cluster_hypotheses, run_study
 from semirank.study import run as module
 from semirank.study import workers as workers_module
@@ -389,16 +389,9 @@ def test_the_pace_is_that_of_each_family():
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
+def call(call):
     """Run `semirank study WORDS` here and get (exit code, standard output, standard error)."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["semirank", "study", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        return stop.value.code, *capsys.readouterr()
-
-    return run
+    return partial(call, "study")
 
 
 def test_commands(folder, tmp_path, call):

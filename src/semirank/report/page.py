@@ -44,14 +44,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
     >>> render(ranking).splitlines()[0]
     '<!doctype html>'
     """
-    style = _resource("page.css")
     script = _resource("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    # The policy forbids every request and every script but our own, whatever the data contain.
-    policy = (
-        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     middle = [part for part in (_choice(ranking), _agreement(ranking)) if part]
     sections = [
         _features(),
@@ -61,17 +54,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
         _missing(ranking),
         _reproduce(ranking),
     ]
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="semirank {text(ranking.version)}">
-<link rel="icon" href="data:,">
-<title>Ranking of {len(ranking)} features - semirank</title>
-<style>{style}</style>
-</head>
+    return f"""{head(f"Ranking of {len(ranking)} features", ranking.version, script=script)}
 <body>
 <main>
 <header><p class="kind">Feature ranking</p><h1>{text(ranking.summary())}</h1></header>
@@ -85,6 +68,30 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
 </body>
 </html>
 """
+
+
+def head(title: str, version: str, *, style: str = "", script: str = "") -> str:
+    """A page as far as its body, with the common style and more `style`.
+
+    The policy forbids every request and every script but the given one, whatever the data contain.
+    """
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        + (f"script-src 'sha256-{digest}'; " if script else "")
+        + "base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="semirank {text(version)}">
+<link rel="icon" href="data:,">
+<title>{text(title)} - semirank</title>
+<style>{_resource("page.css")}{style}</style>
+</head>"""
 
 
 def _resource(name: str) -> str:
@@ -105,24 +112,29 @@ def _section(title: str, hint: str, body: str, name: str = "") -> str:
 
 
 def _tiles(ranking: Ranking) -> str:
-    tiles = [(str(len(ranking)), "features", "")]
+    found = [(str(len(ranking)), "features", "")]
     if ranking.task:
-        tiles.append((TASK_NAMES.get(ranking.task, ranking.task).capitalize(), "task", ""))
+        found.append((TASK_NAMES.get(ranking.task, ranking.task).capitalize(), "task", ""))
     if ranking.n_rows is not None and ranking.n_labeled is not None:
         share = 100 * ranking.n_labeled / max(ranking.n_rows, 1)
         bar = f'<div class="share"><i style="width:{share:.2f}%"></i></div>'
-        tiles.append((f"{ranking.n_labeled} of {ranking.n_rows}", f"rows labelled ({share:.3g}\u00a0%)", bar))
-    tiles.append((ranking.method.capitalize(), f"method, ranked by {ranking.importance}", ""))
+        found.append((f"{ranking.n_labeled} of {ranking.n_rows}", f"rows labelled ({share:.3g}\u00a0%)", bar))
+    found.append((ranking.method.capitalize(), f"method, ranked by {ranking.importance}", ""))
     if ranking.choice:
         values = ", ".join(number(value) for value in ranking.choice.values())
         label = ", ".join(map(_parameter, ranking.choice))
-        tiles.append((values, f"{'chosen ' if ranking.choice_path else ''}{label}", ""))
+        found.append((values, f"{'chosen ' if ranking.choice_path else ''}{label}", ""))
     if ranking.timings:
         seconds = ranking.timings.get("total", sum(ranking.timings.values()))
-        tiles.append((f"{seconds:.3g} s", "computing time", ""))
+        found.append((f"{seconds:.3g} s", "computing time", ""))
+    return tiles(found)
+
+
+def tiles(found: list[tuple[str, str, str]]) -> str:
+    """(value, what it is, more HTML) side by side."""
     inner = "".join(
         f'<div class="tile"><b>{text(value)}</b><span>{text(label)}</span>{extra}</div>'
-        for value, label, extra in tiles
+        for value, label, extra in found
     )
     return f'<div class="tiles">{inner}</div>'
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evaluation.curves import area
-from .paper import paper_names
+from .paper import known_stand_ins, paper_names
 from .ranks import rank_rows
 from .records import Record
 
@@ -130,16 +130,19 @@ class Difference(NamedTuple):
     n_folds: int
 
 
-def collect(records: Iterable[Record], stand_ins: Mapping[str, str]) -> Results:
+def collect(records: Iterable[Record], stand_ins: Mapping[str, str] | None = None) -> Results:
     """Sort records by curve and choose the ensemble that stands for each score.
 
     Parameters
     ----------
     records : iterable of Record
         Of one run; two values for the same thing are an error.
-    stand_ins : mapping
-        Name of a data set that stands in for another -> the name of the other.
+    stand_ins : mapping, optional
+        Name of a data set that stands in for another -> the name of the other; by default what the registry
+        says.
     """
+    if stand_ins is None:
+        stand_ins = known_stand_ins()
     about: dict[str, About] = {}
     values: dict[Key, dict[Cell, tuple[float, int]]] = {}
     seconds: dict[tuple[str, str, str], dict[Cell, tuple[float, float]]] = {}

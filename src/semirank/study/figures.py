@@ -13,7 +13,6 @@ import numpy as np
 
 from ..evaluation.plot import figure_class
 from .areas import GROUPS, POOLS, SCORES, Results, collect, differences, level_means, methods, quality_matrix
-from .paper import known_stand_ins
 from .ranks import ALPHA, Comparison, compare
 from .records import Record
 from .tables import DEFINITION_NAMES, paper_pairs, selections, shown_name, spearman
@@ -62,7 +61,7 @@ def write_figures(
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    results = collect(records, known_stand_ins() if stand_ins is None else stand_ins)
+    results = collect(records, stand_ins)
     files = []
     for picture in pictures(results):
         for suffix in (".png", ".svg"):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 from .. import __version__
 from ..report.charts import text
+from ..report.page import head, tiles
 from .areas import Results, collect
 from .figures import Picture, pictures, save
-from .paper import known_stand_ins, paper_names
+from .paper import paper_names
 from .records import Record
 from .tables import sheets
 
@@ -71,7 +71,7 @@ def write_report(
     if path.suffix.lower() not in (".html", ".htm"):
         path = path / "study.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    results = collect(records, known_stand_ins() if stand_ins is None else stand_ins)
+    results = collect(records, stand_ins)
     path.write_text(render(results, cluster_hypothesis or {}, notes), encoding="utf-8")
     return [path]
 
@@ -88,22 +88,7 @@ def render(results: Results, ch: Mapping[str, float], notes: Sequence[str]) -> s
     links = [f'<li><a href="#t{i}">{text(sheet.title)}</a></li>' for i, sheet in enumerate(shown)]
     links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(drawn)]
     said = "".join(f"<li>{text(note)}</li>" for note in notes)
-    # No script and no request, whatever the data are called.
-    policy = (
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    )
-    style = (files("semirank.report") / "page.css").read_text(encoding="utf-8") + STYLE
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="semirank {text(__version__)}">
-<link rel="icon" href="data:,">
-<title>Study of {len(results.about)} data sets - semirank</title>
-<style>{style}</style>
-</head>
+    return f"""{head(f"Study of {len(results.about)} data sets", __version__, style=STYLE)}
 <body>
 <main>
 <header>
@@ -126,17 +111,14 @@ def _tiles(results: Results) -> str:
     own = len(results.names())
     cells = {(key.dataset, *cell) for key, curve in results.values.items() for cell in curve}
     levels = sorted({level for _, level, _ in cells})
-    tiles = [
-        (f"{own} of {len(paper_names())}", "of the paper's data sets"),
-        (str(len(results.about) - own), "stand-ins and other data sets"),
-        (", ".join(map(str, levels)) or "none", "numbers of labels L"),
-        (str(len(cells)), "data set x L x fold"),
-        (str(sum(len(curve) for curve in results.values.values())), "judged values"),
+    found = [
+        (f"{own} of {len(paper_names())}", "of the paper's data sets", ""),
+        (str(len(results.about) - own), "stand-ins and other data sets", ""),
+        (", ".join(map(str, levels)) or "none", "numbers of labels L", ""),
+        (str(len(cells)), "data set x L x fold", ""),
+        (str(sum(len(curve) for curve in results.values.values())), "judged values", ""),
     ]
-    inner = "".join(
-        f'<div class="tile"><b>{text(value)}</b><span>{text(label)}</span></div>' for value, label in tiles
-    )
-    return f'<div class="tiles">{inner}</div>'
+    return tiles(found)
 
 
 def _figure(picture: Picture) -> str:

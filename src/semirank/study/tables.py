@@ -30,7 +30,7 @@ from .areas import (
     time_cells,
     time_matrix,
 )
-from .paper import known_stand_ins, paper_names, paper_tables
+from .paper import paper_names, paper_tables
 from .ranks import compare, rank_rows, signed_rank
 from .records import Record
 from .sheet import Sheet
@@ -80,7 +80,7 @@ def write_tables(
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    results = collect(records, known_stand_ins() if stand_ins is None else stand_ins)
+    results = collect(records, stand_ins)
     files = []
     for sheet in sheets(results, cluster_hypothesis or {}):
         forms = {".csv": sheet.csv()} if sheet.only_csv else {".md": sheet.markdown(), ".csv": sheet.csv()}
