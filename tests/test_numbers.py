@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from semirank import ForestRanker, LaplaceRanker, ReliefRanker, cluster_hypothesis, evaluate, knn_score
 from semirank.data.frames import encode_features
-from semirank.data.scale import in_range, in_widest_range, ranges
+from semirank.data.scale import in_range, in_widest_range, ranges, unscale
 
 RANKERS = {
     "random forest": ForestRanker(n_estimators=5, supervision=0.5, importance=["genie3", "rforest"]),
@@ -196,6 +196,15 @@ def test_whatever_the_numbers_are(problem, name):
         predicted = ranker.predict(X)
         assert task == "auto" or np.isfinite(predicted).all()
         assert np.isfinite(ranker.score(X, y))
+
+
+def test_predictions_next_to_the_largest_number():
+    """Mean + deviation * place is the largest float, but for rounding."""
+    X = np.arange(10.0)[:, None]
+    y = np.array([0.5, 1, 0, 0, 0, 0, -1e300, LARGEST, np.nan, 0])
+    ranker = ForestRanker(n_estimators=3, supervision=1.0, bootstrap=False, min_labeled=0, random_state=0)
+    assert ranker.fit(X, y).predict(X)[7] == LARGEST
+    assert unscale(np.array([[1.0]]), np.array([LARGEST]), np.array([1.0]))[0, 0] == LARGEST
 
 
 def test_errors_that_are_no_floats():

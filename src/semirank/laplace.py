@@ -142,7 +142,8 @@ def graph_scores(
         return np.full(columns.shape[1], np.nan)
     if kernel_width is None:
         kernel_width = float(np.median(edges.distance)) or float(edges.distance.mean()) or 1.0
-    weight = np.exp(-edges.distance / kernel_width) * np.where(edges.labeled, label_weight, 1.0)
+    with np.errstate(over="ignore"):  # infinitely many widths apart: exp(-inf) = 0 is right
+        weight = np.exp(-edges.distance / kernel_width) * np.where(edges.labeled, label_weight, 1.0)
     degree = np.bincount(edges.first, weight, len(columns)) + np.bincount(edges.second, weight, len(columns))
     if degree.sum() == 0.0:
         raise ValueError(

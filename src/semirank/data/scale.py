@@ -85,3 +85,17 @@ def from_unit(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """
     raw = values * unit
     return np.where(raw / unit > values, np.nextafter(raw, -np.inf), raw)
+
+
+def unscale(values: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """offset + scale * values of every column, where that is known to be a float but for rounding.
+
+    Examples
+    --------
+    >>> unscale(np.array([[3.0, -1.0]]), np.array([10.0, 1.7e308]), np.array([2.0, 1.7e308])).tolist()
+    [[16.0, 0.0]]
+    """
+    # In quarters neither the product nor the sum of numbers between the largest floats is infinite.
+    part = np.where(np.maximum(np.abs(offset), scale) > _HUGE, 0.25, 1.0)
+    largest = np.finfo(float).max * part
+    return np.clip(offset * part + scale * part * values, -largest, largest) / part

@@ -14,7 +14,7 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 from .._memory import ensure_room
-from ..data.scale import from_unit, units
+from ..data.scale import from_unit, units, unscale
 from ..data.table import Table
 from ..data.target import Target
 from .predict import apply_tree, node_sums, per_target_gain, prototypes
@@ -228,7 +228,7 @@ def predict_forest(forest: Forest, values: np.ndarray) -> np.ndarray:
     total = np.zeros((len(values), len(forest.prototype_scale)))
     for member in forest.members:
         total += member.means[member.leaf[apply_tree(member.tree, values, rows)]]
-    return forest.prototype_offset + forest.prototype_scale * (total / len(forest.members))
+    return _raw(forest, total / len(forest.members))
 
 
 def predict_out_of_bag(forest: Forest, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -240,8 +240,12 @@ def predict_out_of_bag(forest: Forest, values: np.ndarray) -> tuple[np.ndarray, 
         total[rows] += member.means[member.leaf[apply_tree(member.tree, values, rows)]]
         count[rows] += 1
     rows = np.flatnonzero(count)
-    means = total[rows] / count[rows, None]
-    return rows, forest.prototype_offset + forest.prototype_scale * means
+    return rows, _raw(forest, total[rows] / count[rows, None])
+
+
+def _raw(forest: Forest, means: np.ndarray) -> np.ndarray:
+    """Prototypes in the unit of the target."""
+    return unscale(means, forest.prototype_offset, forest.prototype_scale)
 
 
 def mean_and_error(per_tree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
