@@ -84,7 +84,7 @@ def from_unit(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
     [5e-324]
     """
     raw = values * unit
-    return np.where(raw / unit > values, np.nextafter(raw, -np.inf), raw)
+    return np.nextafter(raw, -np.inf, out=raw, where=raw / unit > values)
 
 
 def unscale(values: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarray:

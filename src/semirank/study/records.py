@@ -41,7 +41,7 @@ class Record(NamedTuple):
     measure: str
     greater_is_better: bool
     value: float
-    # Of the ranking with its setting fixed; the scores of one forest share it.
+    # Of the processor, for the ranking with its setting fixed; the scores of one forest share it.
     seconds: float
     # Of choosing that setting.
     tuning_seconds: float
