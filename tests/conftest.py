@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes says more about the machine, and what else it does, than about the code.
-# The usual run tries the same examples every time, so that it fails for what was changed; the full one (CI_FULL=1)
-# looks for new ones.
+# The usual run tries the same examples every time, so that it fails for what was changed; the full one
+# (CI_FULL=1) looks for new ones.
 settings.register_profile("semirank", deadline=None, derandomize=os.environ.get("CI_FULL") != "1")
 settings.load_profile("semirank")
 

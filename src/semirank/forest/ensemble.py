@@ -146,7 +146,7 @@ def _bytes_per_worker(tests: Tests, space: Space) -> float:
     width = space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1]
     n_values = int(tests.n_codes[tests.nominal == 1].max(initial=1))
     n_ordered = min(m, n_values)
-    return 16.0 * m * width + d * n_values + 32.0 * n_ordered * max(width, n_ordered)
+    return 16.0 * m * width + d * n_values + 16.0 * n_ordered * width
 
 
 @cache
@@ -170,7 +170,7 @@ def _grow_chunk(
     with_rforest: bool,
     numbers: Sequence[int],
 ) -> list[tuple[Member, np.ndarray]]:
-    scratch = make_scratch(material.tests, space)
+    scratch = make_scratch(material.tests, space, plan.growth)
     with _blas().limit(limits=1, user_api="blas"):
         return [
             _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, scratch, number)

@@ -79,7 +79,8 @@ class Scratch(NamedTuple):
     cand_flag: np.ndarray  # uint8 (2, D): missing goes left; h comes from the float32 product
     cand_subset: np.ndarray  # uint8 (D, nominal values): 1 left, 0 right, 2 not seen
     means: np.ndarray  # (nominal values, width): work of `order_values`
-    axes: np.ndarray  # (2, MANY_VALUES, MANY_VALUES): the same
+    lines: np.ndarray  # (2, the larger of both): the same
+    axes: np.ndarray | None  # (2, MANY_VALUES, MANY_VALUES): the same; None where no tree orders values
     marks: np.ndarray  # (SIDE_BY_SIDE, D): 0/1 rows of all features
     aside: np.ndarray  # (8, D): work of `value_side_by_side`, a number per feature
     beside: np.ndarray  # (2, SIDE_BY_SIDE): the same, a number per row
@@ -530,11 +531,12 @@ def axis_product(gram, vectors, first, a, b, n):
 
 
 @fast_inner
-def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre, means, axes):
+def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre, means, lines, axes):
     """Sort nominal values by their mean vector along its first principal direction (DESIGN 1.3)."""
+    if axes is None:  # no feature needs it, and the compiler leaves it out
+        return
     gram, vectors = axes[0], axes[1]
-    # Rows of work space behind the buckets in use.
-    direction, next_axis = bucket[n_values], bucket[n_values + 1]
+    direction, next_axis = lines[0], lines[1]
     mass = 0.0
     for c in range(lay.known):
         centre[c] = 0.0
@@ -717,11 +719,11 @@ def mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch)
             subset[v] = 2
         subset[low] = 1
         subset[high] = 0
-    if random_test and nominal and high > low + 1:
+    if random_test is not None and nominal and high > low + 1:
         subset = scratch.cand_subset[j]
         mark_subset(feature, code, n, low, high, seed, scratch.values, scratch.order, subset, mark)
     else:
-        if random_test and not nominal:
+        if random_test is not None and not nominal:
             threshold = random_threshold(tests, feature, low, high, seed)
             levels = tests.levels[tests.level_start[feature] :]
             if n < FEW_ROWS:
@@ -847,6 +849,7 @@ def value_of_values(
                 lay,
                 scratch.sums[LEFT],
                 scratch.means,
+                scratch.lines,
                 scratch.axes,
             )
         h, position, side = scan_buckets(
@@ -972,7 +975,7 @@ def try_candidates(
             features[CONSTANT_TO, feature] = first + n
             continue
         useful += 1
-        if not random_test and high > low + 1:
+        if random_test is None and high > low + 1:
             value_of_values(
                 tests, feature, payload, n, low, high, n_miss, rest, lay, total, tie, min_leaf, j - 1, scratch
             )

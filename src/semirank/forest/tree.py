@@ -126,7 +126,7 @@ def leaves_only(n_nodes: int) -> Tree:
     )
 
 
-def make_scratch(tests: Tests, space: Space) -> Scratch:
+def make_scratch(tests: Tests, space: Space, growth: Growth) -> Scratch:
     """Work arrays for trees on these data, one after the other."""
     n_features, n = tests.codes.shape
     width = space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1]
@@ -134,6 +134,7 @@ def make_scratch(tests: Tests, space: Space) -> Scratch:
     n_codes = int(tests.n_codes.max(initial=256)) + 1
     n_nominal = int(tests.n_codes[nominal].max(initial=1))
     n_ordered = min(n, n_nominal)
+    orders = n_nominal > 2 and not growth.random_test
     n_values = max(2, n_ordered, min(n, MANY_BUCKETS, int(tests.n_codes[~nominal].max(initial=0))))
     features = np.zeros((4, n_features), np.int64)
     features[DRAWN] = np.arange(n_features)
@@ -147,7 +148,7 @@ def make_scratch(tests: Tests, space: Space) -> Scratch:
         keys=np.empty((2, n), np.int64),
         order=np.empty(max(n, n_codes), np.int64),
         values=np.empty((2, n_codes), np.int64),
-        bucket=np.empty((n_values + 2, max(width, n_ordered))),
+        bucket=np.empty((n_values, width)),
         bucket_weight=np.empty(n_values),
         indicator=np.empty(CHUNK * n, np.float32),
         product=np.empty(CHUNK * width, np.float32),
@@ -159,7 +160,8 @@ def make_scratch(tests: Tests, space: Space) -> Scratch:
         cand_flag=np.empty((2, n_features), np.uint8),
         cand_subset=np.empty((n_features, n_nominal), np.uint8),
         means=np.empty((n_ordered, width)),
-        axes=np.empty((2, MANY_VALUES, MANY_VALUES)),
+        lines=np.empty((2, max(width, n_ordered))),
+        axes=np.empty((2, MANY_VALUES, MANY_VALUES)) if orders else None,
         marks=np.empty((SIDE_BY_SIDE, n_features)),
         aside=np.empty((8, n_features)),
         beside=np.empty((2, SIDE_BY_SIDE)),
@@ -192,19 +194,23 @@ def grow_tree(
     rows = np.flatnonzero(weight > 0)
     capacity = max(1, 2 * len(rows) - 1)
     nodes = leaves_only(capacity)
-    scratch = scratch or make_scratch(tests, space)
+    scratch = scratch or make_scratch(tests, space, growth)
     scratch.features[CONSTANT_TO] = -1
     seeds = np.zeros(capacity, np.uint64)
     seeds[0] = seed
     stack = np.empty((len(rows) + 1, 5), np.int64)
     places = np.stack([rows, rows, rows, rows])
-    n_nodes, subset = grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, places, scratch)
+    # None, not False: the compiler leaves out what the other kind of tree needs, a third of its work.
+    random_test = True if growth.random_test else None
+    n_nodes, subset = grow_nodes(
+        tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch
+    )
     arrays = [array[:n_nodes].copy() for array in nodes]
     return Tree(*arrays)._replace(subset=subset)
 
 
 @kernel
-def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, places, scratch):
+def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch):
     """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
     # Full columns come from bases[k]: the data, or coordinates made by `rotate` for a subtree; a row's place
     # in its base is in `at`.
@@ -248,7 +254,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             continue
         n_candidates = min(growth.n_candidates, len(tests.n_codes))
         # Two rows are told apart by any feature that differs: the first drawn ends the search.
-        aside = growth.random_test and tests.plain and 2 < n <= SIDE_BY_SIDE
+        aside = random_test is not None and tests.plain and 2 < n <= SIDE_BY_SIDE
         aside = aside and n_candidates == len(tests.n_codes)
         lay = layout_of(bases[base].shape[1], space, with_rest)
         payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
@@ -302,7 +308,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
             )
         if impurity <= 1e-12 * total:
             continue
-        if aside:
+        if random_test is not None and aside:
             tie = TIE * impurity
             value_side_by_side(
                 tests.values,
@@ -336,7 +342,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
                 total,
                 impurity,
                 n_candidates,
-                growth.random_test,
+                random_test,
                 growth.min_samples_leaf,
                 seeds[node],
                 scratch,
@@ -397,7 +403,7 @@ def grow_nodes(tests, space, weight, labeled, growth, nodes, seeds, stack, place
                 # Values not seen here follow the missing branch (DESIGN 1.3).
                 subset[n_subset + v] = inside[v] if inside[v] < 2 else missing
             n_subset += size
-        elif growth.random_test:
+        elif random_test is not None:
             nodes.threshold[node] = random_threshold(tests, best, low, high, seeds[node])
         else:
             first = tests.levels[tests.level_start[best] + below_cut]
