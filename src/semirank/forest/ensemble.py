@@ -156,7 +156,9 @@ def _blas() -> ThreadpoolController:
 
 
 def _chunks(n_trees: int, n_jobs: int) -> list[range]:
-    size = max(1, min(10, -(-n_trees // (4 * n_jobs))))
+    size = max(
+        1, min(10, n_trees // (4 * n_jobs))
+    )  # rounded down: a large last one would keep others waiting
     return [range(first, min(first + size, n_trees)) for first in range(0, n_trees, size)]
 
 

@@ -12,12 +12,15 @@ group
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
+
+_BLOCK = 64  # variables that are scaled at a time: few enough to stay in the processor's cache
 
 
 class Tests(NamedTuple):
@@ -77,7 +80,7 @@ def build_tests(table: Table) -> Tests:
             n_codes[j] = table.n_values[j]
             start[j + 1] = start[j]
             continue
-        distinct, inverse = np.unique(column[known], return_inverse=True)
+        distinct, inverse = _distinct(column[known])
         codes[j, known] = inverse
         n_codes[j] = len(distinct)
         levels.append(distinct)
@@ -97,51 +100,69 @@ def build_tests(table: Table) -> Tests:
     )
 
 
+def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different numbers, ascending, and the place of each among them; zeros and ones without a sort."""
+    ends = np.array([numbers.min(initial=np.inf), numbers.max(initial=-np.inf)])
+    upper = numbers == ends[1]
+    if ends[0] < ends[1] and (upper | (numbers == ends[0])).all():
+        return ends, upper
+    return np.unique(numbers, return_inverse=True)
+
+
 class Scaled(NamedTuple):
-    """Columns of one variable with training impurity 1; the raw column is offset + scale * column."""
+    """Numbers of several variables, each a line with variance 1; raw = offset + scale * line."""
 
-    columns: np.ndarray  # (M, columns), NaN where unknown
-    offset: np.ndarray  # (columns,)
-    scale: np.ndarray  # (columns,)
+    lines: np.ndarray  # (variables, M), NaN where unknown
+    offset: np.ndarray  # (variables,)
+    scale: np.ndarray  # (variables,)
+    varies: np.ndarray  # (variables,) bool; a constant one is all zeros
 
 
-def scale_numeric(column: np.ndarray) -> Scaled | None:
-    """(x - mean) / standard deviation over the known values, or None where they are all equal.
+def scale_complete(lines: np.ndarray) -> Scaled:
+    """(x - mean) / standard deviation.
 
-    The column is first brought into [0, 1], so that neither 1e300 nor a spread of 1 around 1e9 loses digits.
+    A line is first brought into [0, 1], so that neither 1e300 nor a spread of 1 around 1e9 loses digits.
     """
-    known = column[~np.isnan(column)]
-    if len(known) == 0:
-        return None
-    low, high = known.min(), known.max()
-    if low == high:
-        return None
-    half = 0.5 if max(-low, high) > 1e300 else 1.0  # high - low must not overflow
+    low, high = lines.min(axis=1, keepdims=True), lines.max(axis=1, keepdims=True)
+    half = np.where(np.maximum(-low, high) > 1e300, 0.5, 1.0)  # high - low must not overflow
     width = half * high - half * low
-    inside = (half * column - half * low) / width
-    known = inside[~np.isnan(inside)] if len(known) < len(column) else inside
-    mean = known.mean()
-    deviation = np.sqrt(np.mean((known - mean) ** 2))
+    inside = (half * lines - half * low) / np.where(width > 0, width, 1.0)
+    mean = inside.mean(axis=1, keepdims=True)
+    inside -= mean
+    deviation = np.sqrt(np.mean(inside**2, axis=1, keepdims=True))
+    inside /= np.where(width > 0, deviation, 1.0)
     offset, scale = (half * low + mean * width) / half, deviation * width / half
-    return Scaled(((inside - mean) / deviation)[:, None], np.array([offset]), np.array([scale]))
+    return Scaled(inside, offset[:, 0], scale[:, 0], width[:, 0] > 0)
 
 
-def scale_nominal(codes: np.ndarray) -> Scaled | None:
-    """One-hot columns, centred, divided by sqrt(training Gini); None where only one value occurs."""
+def scale_known(line: np.ndarray) -> Scaled:
+    """The same for one variable, over its known values."""
+    known = ~np.isnan(line)
+    if not known.any():
+        return Scaled(line[None], np.zeros(1), np.ones(1), np.zeros(1, bool))
+    scaled = scale_complete(line[None, known])
+    whole = np.full((1, len(line)), np.nan)
+    whole[0, known] = scaled.lines[0]
+    return scaled._replace(lines=whole)
+
+
+def hot_lines(codes: np.ndarray) -> np.ndarray:
+    """One-hot lines of a nominal variable, centred, divided by sqrt(training Gini); none if it is constant.
+
+    With two values they mirror each other: one of them, times sqrt(2), carries both.
+    """
     known = ~np.isnan(codes)
-    values, counts = np.unique(codes[known], return_counts=True)
+    counts = np.bincount(codes[known].astype(np.int64))
+    values = np.flatnonzero(counts)
     if len(values) < 2:
-        return None
-    shares = counts / counts.sum()
-    root = np.sqrt(1 - np.sum(shares**2))
-    hot = (codes[:, None] == values).astype(float)
-    hot[~known] = np.nan
-    return Scaled((hot - shares) / root, shares, np.full(len(values), root))
-
-
-def merge_two_values(scaled: Scaled) -> np.ndarray:
-    """With two values the one-hot columns mirror each other: one of them, times sqrt(2), carries both."""
-    return scaled.columns[:, :1] * np.sqrt(2) if scaled.columns.shape[1] == 2 else scaled.columns
+        return np.zeros((0, len(codes)))
+    shares = counts[values] / counts.sum()
+    size = np.sqrt(1 - np.sum(shares**2))
+    n_lines = 1 if len(values) == 2 else len(values)
+    hot = (codes == values[:n_lines, None]).astype(float)
+    hot[:, ~known] = np.nan
+    hot = (hot - shares[:n_lines, None]) / size
+    return hot * np.sqrt(2) if len(values) == 2 else hot
 
 
 class Columns(NamedTuple):
@@ -156,30 +177,44 @@ class Columns(NamedTuple):
 
 def feature_columns(table: Table) -> Columns:
     """The features, equally weighted (DESIGN 1.2)."""
-    columns = np.ascontiguousarray(table.values.T)
-    return _columns([(column, n > 0, 1.0) for column, n in zip(columns, table.n_values)], len(table))
+    return _columns(table.values, table.n_values > 0, np.ones(table.shape[1]))
 
 
 def target_columns(target: Target) -> Columns:
     """The target variables, weighted by alpha (DESIGN 1.2)."""
-    nominal = target.task == "classification"
-    pairs = [(target.values[:, t], nominal, alpha) for t, alpha in enumerate(target.weights)]
-    return _columns(pairs, len(target))
+    nominal = np.full(target.values.shape[1], target.task == "classification")
+    return _columns(target.values, nominal, target.weights)
 
 
-def _columns(variables: list[tuple[np.ndarray, bool, float]], n_rows: int) -> Columns:
+def _columns(values: np.ndarray, nominal: np.ndarray, weights: np.ndarray) -> Columns:
     """Scale every variable to training impurity 1; those constant on the known values are left out."""
-    blocks, shares = [np.zeros((n_rows, 0))], [np.zeros(0)]
-    weights = 0.0
-    for column, nominal, weight in variables:
-        scaled = scale_nominal(column) if nominal else scale_numeric(column)
-        if scaled is None:
+    lines, shares = [np.zeros((0, len(values)))], [np.zeros(0)]
+    total = 0.0
+    for first in range(0, values.shape[1], _BLOCK):
+        part = slice(first, first + _BLOCK)
+        raw = np.ascontiguousarray(values[:, part].T)
+        for block, weight in zip(_scaled_lines(raw, nominal[part]), weights[part]):
+            if len(block):
+                lines.append(block)
+                shares.append(np.full(len(block), weight))
+                total += weight
+    return Columns(np.ascontiguousarray(np.concatenate(lines).T), np.concatenate(shares) / (total or 1.0))
+
+
+def _scaled_lines(raw: np.ndarray, nominal: np.ndarray) -> Iterator[np.ndarray]:
+    """The columns of every variable as lines, NaN where unknown; none where it is constant."""
+    complete = ~nominal & ~np.isnan(raw).any(axis=1)
+    several = scale_complete(raw[complete])
+    done = zip(several.lines, several.varies)
+    for line, is_complete, is_nominal in zip(raw, complete, nominal):
+        if is_nominal:
+            yield hot_lines(line)
             continue
-        block = merge_two_values(scaled) if nominal else scaled.columns
-        blocks.append(block)
-        shares.append(np.full(block.shape[1], weight))
-        weights += weight
-    return Columns(np.concatenate(blocks, axis=1), np.concatenate(shares) / (weights or 1.0))
+        if is_complete:
+            scaled, varies = next(done)
+        else:
+            (scaled,), _, _, (varies,) = scale_known(line)
+        yield scaled[None] if varies else raw[:0]
 
 
 def build_space(
@@ -204,8 +239,8 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
     grouped = [j for group in groups for j in group]
     known = (~unknown[:, [group[0] for group in groups]]).astype(float)
     return Space(
-        full=np.ascontiguousarray(columns[:, ~holes]),
-        group=np.ascontiguousarray(np.where(unknown, 0.0, columns)[:, grouped]),
+        full=np.ascontiguousarray(columns[:, ~holes] if holes.any() else columns),
+        group=np.ascontiguousarray(np.where(unknown[:, grouped], 0.0, columns[:, grouped])),
         group_known=np.ascontiguousarray(known),
         group_start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
         n_single=sum(len(group) == 1 for group in groups),
@@ -234,9 +269,9 @@ def build_prototype(target: Target) -> Prototype:
         unit[variance > 0] = 1 / variance[variance > 0]
     else:
         for t in range(width):
-            scaled = scale_numeric(raw[:, t])
-            if scaled is not None:
-                values[:, t], offset[t], scale[t] = scaled.columns[:, 0], scaled.offset[0], scaled.scale[0]
+            (line,), (mean,), (deviation,), (varies,) = scale_known(raw[:, t])
+            if varies:
+                values[:, t], offset[t], scale[t] = line, mean, deviation
                 unit[t] = 1.0
             elif known[:, t].any():
                 values[:, t], offset[t] = 0.0, raw[known[:, t], t][0]
