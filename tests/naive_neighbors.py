@@ -152,15 +152,19 @@ def influences(d_x, labeled, w0, w1):
     return out
 
 
-def ratio(p_ac, p_a, p_c, s):
+def ratio(p_ac, p_c, rest_a, rest):
     """The importance of one feature from the sums of Alg. 3; a term with a zero denominator is 0."""
+    s = p_c + rest
     first = p_ac / p_c if p_c > 1e-12 * s else 0.0
-    second = (p_a - p_ac) / (s - p_c) if s - p_c > 1e-12 * s else 0.0
+    second = rest_a / rest if rest > 1e-12 * s else 0.0
     return first - second
 
 
 def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
-    """Alg. 3 word for word (deterministic rows): (importances, per target, standard errors)."""
+    """Alg. 3 word for word (deterministic rows): (importances, per target, standard errors).
+
+    Only s - P_c and P_a - P_ac are sums of w (1 - d), since differences of sums lose their digits.
+    """
     n, n_features = table.shape
     d = all_distances(table, table, table)
     d_x = d.mean(axis=2)
@@ -169,35 +173,35 @@ def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
     scale = ranges(target.values)
     gamma = gamma_of(target) if target.task == "hierarchical" else None
     n_targets = target.values.shape[1]
-    rows = []  # per visited row: s, P_c, P_a, P_ac
-    each = [[0.0, 0.0, np.zeros(n_features), np.zeros(n_features)] for _ in range(n_targets)]
+    rows = []  # per visited row: P_ac, P_c, P_a - P_ac, s - P_c
+    each = [[np.zeros(n_features), 0.0, np.zeros(n_features), 0.0] for _ in range(n_targets)]
     for r in range(n) if visited is None else visited:
-        s, p_c, p_a, p_ac = 0.0, 0.0, np.zeros(n_features), np.zeros(n_features)
+        p_ac, p_c, rest_a, rest = np.zeros(n_features), 0.0, np.zeros(n_features), 0.0
         for rank, other in enumerate(order(d_x[r], k, 1.0, skip=r)):
             weight = w[r] * w[other] * np.exp(-((sigma * rank) ** 2))
             y, z = target.values[r], target.values[other]
             d_y = target_distance(target.task, y, z, scale, target.weights, gamma)
             cluster = d_x[r, other] if d_y is None else d_y
-            s += weight
             p_c += weight * cluster
+            rest += weight * (1 - cluster)
             for i in range(n_features):
-                p_a[i] += weight * d[r, other, i]
-                p_ac[i] += weight * d[r, other, i] * cluster
+                p_ac[i] += weight * cluster * d[r, other, i]
+                rest_a[i] += weight * (1 - cluster) * d[r, other, i]
             for j in range(n_targets):
                 one = target_distance(
                     "multi_label" if target.task == "hierarchical" else target.task,
                     y[j : j + 1], z[j : j + 1], scale[j : j + 1], None, None,
                 )  # fmt: skip
                 if one is not None:
-                    each[j][0] += weight
+                    each[j][0] += weight * one * d[r, other]
                     each[j][1] += weight * one
-                    each[j][2] += weight * d[r, other]
-                    each[j][3] += weight * d[r, other] * one
-        rows.append((s, p_c, p_a, p_ac))
+                    each[j][2] += weight * (1 - one) * d[r, other]
+                    each[j][3] += weight * (1 - one)
+        rows.append((p_ac, p_c, rest_a, rest))
     sums = [sum(part) for part in zip(*rows)]
 
-    def importances(s, p_c, p_a, p_ac):
-        return np.array([ratio(p_ac[i], p_a[i], p_c, s) for i in range(n_features)])
+    def importances(p_ac, p_c, rest_a, rest):
+        return np.array([ratio(p_ac[i], p_c, rest_a[i], rest) for i in range(n_features)])
 
     # Infinitesimal jackknife: how the importances move with the weight of each visited row.
     step = 1e-6

@@ -43,14 +43,9 @@ def test_equals_twin(seed, task, missing, unlabeled, grid, influence, k, sigma):
         table, target, n_neighbors=(k,), influence=(influence,), neighbor_weights=sigma, notes=notes
     )
     expected, per_target, errors = naive.relief(table, target, k, *influence, sigma=sigma)
-    # Far neighbours weigh as little as 1e-12 of the whole under exponential weights. Where only they are left
-    # in s - P_c, the difference keeps few digits, in the kernel as in the twin.
-    delicate = sigma > 0 and k == 50
-    slack = 1e-3 if delicate else 1e-10
-    np.testing.assert_allclose(found.importances, expected, atol=slack)
-    np.testing.assert_allclose(found.per_target, per_target, atol=slack)
-    if not delicate:
-        np.testing.assert_allclose(found.standard_errors, errors, atol=1e-6)
+    np.testing.assert_allclose(found.importances, expected, atol=1e-10)
+    np.testing.assert_allclose(found.per_target, per_target, atol=1e-10)
+    np.testing.assert_allclose(found.standard_errors, errors, atol=1e-6)
     assert found.n_neighbors == min(k, n - 1)
     assert any("all of them are used" in note for note in notes) == (k > n - 1)
 

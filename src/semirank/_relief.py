@@ -73,12 +73,16 @@ class View(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """s, P_diffCluster, P_diffAttr and P_diffAttr,diffCluster of Alg. 3."""
+    """The sums of Alg. 3, split by the cluster distance d: weights w d ("apart") and w (1 - d) ("near").
 
-    weight: np.ndarray
-    cluster: np.ndarray
-    feature: np.ndarray
-    both: np.ndarray
+    P_c = apart, s - P_c = near, P_ac = apart_feature and P_a - P_ac = near_feature. The second of each pair
+    is summed, not subtracted: where almost nothing is left of s, a difference would be rounding.
+    """
+
+    near: np.ndarray
+    apart: np.ndarray
+    near_feature: np.ndarray
+    apart_feature: np.ndarray
 
 
 def rows_to_visit(n_rows: int, n_iterations: int | None, rng: np.random.Generator) -> np.ndarray | None:
@@ -143,14 +147,19 @@ def make_view(target: Target, distance: np.ndarray) -> View:
 def importances_of(sums: Sums) -> np.ndarray:
     """P_ac / P_c - (P_a - P_ac) / (s - P_c); a term with a zero denominator is 0.
 
-    `weight` and `cluster` may have leading axes; `feature` and `both` have one more, the features.
+    `near` and `apart` may have leading axes; those of the features have one more, the features.
     """
-    rest = sums.weight - sums.cluster
-    first, second = (
-        np.divide(1.0, part, out=np.zeros_like(part), where=part > _NONE * sums.weight)
-        for part in (sums.cluster, rest)
+    near, apart = _inverses(sums)
+    return sums.apart_feature * apart[..., None] - sums.near_feature * near[..., None]
+
+
+def _inverses(sums: Sums) -> tuple[np.ndarray, np.ndarray]:
+    """1 / (s - P_c) and 1 / P_c, or 0."""
+    least = _NONE * (sums.near + sums.apart)
+    near, apart = (
+        np.divide(1.0, part, out=np.zeros_like(part), where=part > least) for part in (sums.near, sums.apart)
     )
-    return sums.both * first[..., None] - (sums.feature - sums.both) * second[..., None]
+    return near, apart
 
 
 class Single(NamedTuple):
@@ -188,10 +197,10 @@ def single_setting(
         first, second = pairs.of(block, k)
         cluster, known = _cluster_distance(pairs, view, block, k)
         weight = own[first][:, None] * own[second] * by_rank
-        weights = [weight, weight * cluster]
+        weights = [weight * (1.0 - cluster), weight * cluster]
         if n_targets == 1:  # its own sums come along
-            weights += [known * by_rank, known * by_rank * cluster]
-        # Per visited row: s and P_c (scalar), P_a and P_ac (vector).
+            weights += [known * by_rank * (1.0 - cluster), known * by_rank * cluster]
+        # Per visited row: near and apart, of the pairs (scalar) and of the features (vector).
         pair = np.stack(weights)
         scalar = pair.sum(axis=2)
         vector = weighted_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values, pair)
@@ -221,15 +230,10 @@ def single_setting(
 
 
 def _standard_errors(sums: Sums, ss: np.ndarray, vs: np.ndarray, vv: np.ndarray) -> np.ndarray:
-    """Root of the summed squares of the rows' parts, which are linear in (s, P_c, P_a, P_ac) of the row."""
-    c, rest = sums.cluster, sums.weight - sums.cluster
-    first = 1.0 / c if c > _NONE * sums.weight else 0.0
-    second = 1.0 / rest if rest > _NONE * sums.weight else 0.0
-    # imp = P_ac first - (P_a - P_ac) second, with first = 1 / P_c and second = 1 / (s - P_c).
-    to_feature, to_both = -second, first + second
-    ahead, behind = sums.both * first**2, (sums.feature - sums.both) * second**2
-    to_scalar = np.stack([behind, -ahead - behind])  # to s, to P_c
-    to_vector = np.array([to_feature, to_both])
+    """Root of the summed squares of the rows' parts, which are linear in the four sums of the row."""
+    near, apart = _inverses(sums)
+    to_scalar = np.stack([sums.near_feature * near**2, -sums.apart_feature * apart**2])
+    to_vector = np.array([-near, apart])
     total = np.einsum("ui,uv,vi->i", to_scalar, ss, to_scalar)
     total += 2.0 * np.einsum("u,uvi,vi->i", to_vector, vs, to_scalar)
     total += np.einsum("u,uvi,v->i", to_vector, vv, to_vector)
@@ -248,10 +252,10 @@ def _sums_per_target(
     d = feature_differences(pairs.rows, a, b[:, None], pairs.n_plain, pairs.n_values)[0]
     apart = np.abs(values[a] - values[b])
     shared = ~np.isnan(apart)
-    weight = by_rank[rank][:, None]
-    apart = np.where(shared, apart, 0.0) * weight
-    shared = shared * weight
-    return Sums(shared.sum(axis=0), apart.sum(axis=0), shared.T @ d, apart.T @ d)
+    weight = by_rank[rank][:, None] * shared
+    apart = np.where(shared, apart, 0.0)
+    near, apart = weight * (1.0 - apart), weight * apart
+    return Sums(near.sum(axis=0), apart.sum(axis=0), near.T @ d, apart.T @ d)
 
 
 def grid_importances(
@@ -280,7 +284,7 @@ def grid_importances(
         first, second = pairs.visited[block], pairs.near[block]
         differences = feature_differences(pairs.rows, first, second, pairs.n_plain, pairs.n_values)
         parts = np.stack([_monomials(pairs, view, block, by_rank) for view in views])
-        shape = parts.shape[:3]  # views x (plain, times cluster distance) x 6
+        shape = parts.shape[:3]  # views x (near, apart) x 6
         scalars, vectors = [], []
         for low, high in pairwise(edges):
             some = parts[..., low:high, :]
@@ -294,9 +298,10 @@ def grid_importances(
     take = [edges.index(end) - 1 for end in ends]
     mix = np.array([_powers(w0, w1) for w0, w1 in influences])
     # views x k x influences (x features)
-    s, p_c = np.einsum("kvtm,im->tvki", scalars[take], mix)
-    p_a, p_ac = np.einsum("kvtmd,im->tvkid", vectors[take], mix)
-    return importances_of(Sums(s, p_c, p_a, p_ac))[..., np.argsort(pairs.order)]
+    near, apart = np.einsum("kvtm,im->tvki", scalars[take], mix)
+    near_feature, apart_feature = np.einsum("kvtmd,im->tvkid", vectors[take], mix)
+    sums = Sums(near, apart, near_feature, apart_feature)
+    return importances_of(sums)[..., np.argsort(pairs.order)]
 
 
 def _powers(w0: float, w1: float) -> tuple[float, ...]:
@@ -306,7 +311,7 @@ def _powers(w0: float, w1: float) -> tuple[float, ...]:
 
 
 def _monomials(pairs: Pairs, view: View, block: slice, by_rank: np.ndarray) -> np.ndarray:
-    """What each pair of a block adds to the six powers: (plain, times d_cluster) x 6 x k x rows."""
+    """What each pair of a block adds to the six powers: (near, apart) x 6 x k x rows."""
     first, second = pairs.visited[block], pairs.near[block]
     cluster, _ = _cluster_distance(pairs, view, block, second.shape[1])
     here, there = view.labeled[first][:, None], view.labeled[second]
@@ -314,7 +319,7 @@ def _monomials(pairs: Pairs, view: View, block: slice, by_rank: np.ndarray) -> n
     none, both = here & there, ~here & ~there
     one = ~none & ~both
     weight = np.stack([none, one, one * (g + h), both, both * (g + h), both * (g * h)]) * by_rank
-    return np.stack([weight, weight * cluster]).swapaxes(2, 3)
+    return np.stack([weight * (1.0 - cluster), weight * cluster]).swapaxes(2, 3)
 
 
 def _cluster_distance(pairs: Pairs, view: View, block: slice, k: int) -> tuple[np.ndarray, np.ndarray]:
