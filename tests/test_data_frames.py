@@ -314,6 +314,28 @@ def test_notes_about_idle_features():
     assert notes == ["5 of 5 features are constant and cannot matter (x0, x1, x2, ...)"]
 
 
+def test_notes_on_identifiers():
+    n = 25
+    order = np.random.default_rng(0).permutation(n)
+    number, halves, gap = order + 7, order / 2, np.where(order == 3, n, order)
+    hole = np.where(order == 3, np.nan, order)
+    name = np.array([f"gene{i}" for i in order])
+    twice = np.where(order == 3, "gene4", name)
+
+    def notes_of(*columns):
+        notes = []
+        encode_features(np.column_stack([np.asarray(c, dtype=object) for c in columns]), notes=notes)
+        return notes
+
+    assert notes_of(number, halves, gap, hole, twice) == [
+        "1 of 5 features tells every row from all others: drop it if it is an identifier (x0)"
+    ]
+    assert notes_of(name, number, twice) == [
+        "2 of 3 features tell every row from all others: drop them if they are identifiers (x0, x1)"
+    ]
+    assert notes_of(name[:19], number[:19]) == []
+
+
 class TestEncodeLike:
     frame = pd.DataFrame({"n": [1.0, 2.0], "c": ["red", "blue"]})
 

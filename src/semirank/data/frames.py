@@ -16,6 +16,7 @@ from .text import brief, short
 _BOOLS = (bool, np.bool_)
 _COMPLEX = "Complex data not supported; pass real and imaginary parts as separate numbers."
 _EXACT = 2.0**53  # whole numbers beyond this do not survive the way through float64
+_MANY_ROWS = 20  # fewer are easily told apart by chance
 
 
 class Column(NamedTuple):
@@ -562,15 +563,37 @@ def _refuse_infinite(values: np.ndarray, names: Sequence[str]) -> None:
 
 
 def _noted(table: Table, notes: list[str] | None) -> Table:
-    """The table itself, after a word about features that cannot matter."""
+    """The table itself, after a word about features that cannot matter, or should not."""
     if notes is not None:
         low, high = np.fmin.reduce(table.values, axis=0), np.fmax.reduce(table.values, axis=0)
-        missing = np.isnan(low)
-        for idle, what in ((missing, "always missing"), (low == high, "constant")):
-            if count := int(idle.sum()):
-                some = ", ".join(brief(table.names[j]) for j in np.flatnonzero(idle)[:3])
+        for found, words in (
+            (np.isnan(low), ("is always missing and cannot matter", "are always missing and cannot matter")),
+            (low == high, ("is constant and cannot matter", "are constant and cannot matter")),
+            (
+                _numbering(table, low, high),
+                ("tells every row from all others: drop it if it is an identifier",
+                 "tell every row from all others: drop them if they are identifiers"),
+            ),
+        ):  # fmt: skip
+            if count := int(found.sum()):
+                some = ", ".join(brief(table.names[j]) for j in np.flatnonzero(found)[:3])
                 notes.append(
-                    f"{count} of {len(table.names)} features {'is' if count == 1 else 'are'} {what} "
-                    f"and cannot matter ({some}{', ...' if count > 3 else ''})"
+                    f"{count} of {len(table.names)} features {words[count > 1]} "
+                    f"({some}{', ...' if count > 3 else ''})"
                 )
     return table
+
+
+def _numbering(table: Table, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Features that look like identifiers: complete, all names different, or whole numbers without a gap."""
+    n = len(table)
+    nominal = table.n_values > 0
+    with np.errstate(over="ignore"):
+        gapless = high - low == n - 1
+    # What can be told without counting rules out almost all features.
+    found = np.where(nominal, table.n_values >= n, gapless) & (n >= _MANY_ROWS)
+    for j in np.flatnonzero(found):
+        values = table.values[:, j]
+        whole = nominal[j] or np.array_equal(values, np.floor(values))
+        found[j] = whole and len(np.unique(values)) == n and not np.isnan(values).any()
+    return found
