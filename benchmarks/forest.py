@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -277,49 +277,37 @@ PossibleWeights = 0.5
     return (times[1] - times[0]) / 20
 
 
-def main() -> None:
+def tables() -> Iterator[str]:
+    """The tables of this file, one after the other."""
     for ensemble in ENSEMBLES:  # warm-up: compile or load the kernels
         X, y, task = numeric(60, 5, 2)
         ours(X, y, task, ensemble, 2)
-    print(
-        markdown(
-            "Same work as scikit-learn, ms per tree",
-            ["data", "ensemble", "semirank", "scikit-learn", "ratio", "goal"],
-            same_work(),
-        )
+    yield markdown(
+        "Forests: the same work as scikit-learn, one thread, ms per tree",
+        ["data", "ensemble", "semirank", "scikit-learn", "ratio", "goal"],
+        same_work(),
     )
-    print(
-        markdown(
-            "100 labels against all, fully grown trees, ratios",
-            ["data", "ensemble", "time", "rows visited", "time per row visited", "goal"],
-            few_labels(),
-        )
+    yield markdown(
+        "Forests: 100 labels against all, fully grown trees, ratios",
+        ["data", "ensemble", "time", "rows visited", "time per row visited", "goal"],
+        few_labels(),
     )
-    print(markdown("Two threads against one", ["data", "ensemble", "speed-up", "goal"], two_threads()))
-    print(
-        markdown(
-            "100 000 x 50, 1 % labels, 10 trees, two threads", ["ensemble", "seconds", "peak MB"], large()
-        )
+    yield markdown(
+        "Forests: two threads against one", ["data", "ensemble", "speed-up", "goal"], two_threads()
     )
-    print(
-        markdown(
-            "How time grows (numeric data, fully grown, w = 0.5)",
-            ["with", "range", "ensemble", "exponent"],
-            growth(),
-        )
+    yield markdown(
+        "Forests: 100 000 x 50, 1 % labels, 10 trees, two threads",
+        ["ensemble", "seconds", "peak MB"],
+        large(),
+    )
+    yield markdown(
+        "Forests: how time grows (numeric data, fully grown, w = 0.5)",
+        ["with", "range", "ensemble", "exponent"],
+        growth(),
     )
     rows = clus()
     if rows:
-        print(
-            markdown(
-                "CLUS, 100 labels, one thread, ms per tree",
-                ["data", "ensemble", "semirank", "CLUS", "ratio"],
-                rows,
-            )
-        )
+        head = ["data", "ensemble", "semirank", "CLUS", "ratio"]
+        yield markdown("Forests: CLUS, 100 labels, one thread, ms per tree", head, rows)
     else:
-        print("CLUS was left out: it needs Java and the package pyclus.\n")
-
-
-if __name__ == "__main__":
-    main()
+        yield "CLUS was not measured: it needs Java and the package pyclus.\n"

@@ -1,13 +1,13 @@
 """Relief, Laplace, the judge and the neighbour search against their peers: time and peak memory.
 
-`python -m benchmarks relief` prints the tables. skrebate and fast-select are used where they are installed.
+skrebate and fast-select are used where they are installed.
 Ratios are our time over the peer's, both the best of several warm runs in the same process.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -169,17 +169,14 @@ def large() -> list[tuple[str, ...]]:
     return rows
 
 
-def main() -> None:
-    """Print the tables."""
+def tables() -> Iterator[str]:
+    """The tables of this file, one after the other."""
     rows = []
     for part in (lambda: relief(1), lambda: relief(2), neighbors, judge, grid):
         for what, ours, peer, goal in part():
             found = ("not installed", "") if peer is None else (f"{peer:.3f}", f"{ours / peer:.3f}")
             rows.append((what, f"{ours:.3f}", *found, goal))
-    print(markdown("Relief and neighbours", ("ours / peer", "ours (s)", "peer (s)", "ratio", "goal"), rows))
+    head = ("ours / peer", "ours (s)", "peer (s)", "ratio", "goal")
+    yield markdown("Relief, neighbours and the judge", head, rows)
     head = ("1 % labelled, 2 jobs", "seconds", "peak MB", "goal")
-    print(markdown("Large data", head, large()))
-
-
-if __name__ == "__main__":
-    main()
+    yield markdown("Relief and Laplace on many rows", head, large())
