@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from semirank.study import Store, StoreError, cluster_hypotheses, run_study
+from semirank.study import Store, StoreError, dataset_properties, run_study
 from semirank.study import run as module
 from semirank.study import workers as workers_module
 from semirank.study.plan import PRESETS, Study
@@ -444,7 +444,11 @@ def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
     code, _, told = call("report", "--store", path, "--out", tmp_path / "page", "--data", folder)
     assert (code, told) == (0, f"wrote {tmp_path / 'page' / 'study.html'}\n")
     assert "Preset quick with seed 0: 6 of 6 jobs are done." in (tmp_path / "page/study.html").read_text()
-    assert set(cluster_hypotheses(path)) == {"Tiny numbers"}
+    known = dataset_properties(path)
+    assert set(known) == {"Tiny numbers"}
+    ch = known["Tiny numbers"].pop("cluster hypothesis")
+    assert known["Tiny numbers"] == {"examples": 90, "features": 5, "classes, labels or targets": 1}
+    assert -1 <= ch <= 1
     assert call("figures", "--store", path, "--out", tmp_path / "figures")[0] == 0
     assert list((tmp_path / "figures").glob("*.svg"))
 

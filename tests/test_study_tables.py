@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from semirank.data.frames import encode_features
+from semirank.data.target import encode_target
 from semirank.study.areas import DEFINITIONS, ENSEMBLES, FOREST_SCORES, SCORES, collect, differences
 from semirank.study.paper import known_stand_ins, paper_names, paper_tables
+from semirank.study.properties import sizes
 from semirank.study.ranks import compare, friedman, holm, rank_rows, signed_rank
 from semirank.study.sheet import Sheet
 from semirank.study.tables import sheets, spearman, write_tables
@@ -42,6 +45,10 @@ DATASETS = {
     "other <b>|set": "classification",
 }
 STAND_INS = {"other <b>|set": "Pgp"}
+PROPERTIES = {
+    "Digits": {"cluster hypothesis": 0.5, "examples": 7.0},
+    "other <b>|set": {"cluster hypothesis": 0.25, "examples": 300.0, "majority share": 0.5},
+}
 JUDGES = {"SSL, fair": ("ssl", "labelled"), "SSL, paper's judge": ("ssl", "all"), "SL": ("sl", "labelled")}
 OWN = {name: group for name, group in DATASETS.items() if name not in STAND_INS}
 
@@ -58,7 +65,7 @@ def twin(records):
 
 @pytest.fixture(scope="module")
 def tables(records):
-    return {sheet.name: sheet for sheet in sheets(collect(records, STAND_INS), {"Digits": 0.5})}
+    return {sheet.name: sheet for sheet in sheets(collect(records, STAND_INS), PROPERTIES)}
 
 
 def rows_of(sheet):
@@ -243,13 +250,31 @@ def test_families_that_were_not_begun_are_missing_too():
     assert rows[1]["not finished"] == ""
 
 
-def test_properties_hold_the_given_cluster_hypothesis(tables):
+def test_properties_hold_the_given_numbers(tables):
     rows = {row["data set"]: row for row in rows_of(tables["1_data_sets"])}
     assert rows["Digits"]["CH (ours)"] == 0.5
+    assert rows["Digits"]["examples"] == 1797  # as printed, not as given
     assert rows["Bank"]["CH (ours)"] is None
+    other = rows["other <b>|set [stand-in for Pgp]"]
+    assert (other["examples"], other["majority share"], other["depth"]) == (300, 0.5, None)
+    assert (other["CH (paper)"], other["CH (ours)"]) == (None, 0.25)
     assert rows["Mortgage"]["CH (paper)"] == 0.57
     assert (rows["Aapc"]["run"], rows["Bank"]["run"]) == ("no", "yes")
     assert len(rows) == 39
+
+
+def test_sizes_are_the_columns_of_the_paper():
+    X = encode_features(np.arange(12.0).reshape(4, 3))
+    classes = sizes(X, encode_target(["a", "b", "b", None], task="classification"))
+    assert classes == {
+        "examples": 4, "features": 3, "classes, labels or targets": 2, "majority share": pytest.approx(2 / 3)
+    }  # fmt: skip
+    labels = sizes(X, encode_target([[0, 1], [1, 1], [0, 0], [np.nan, 1]], task="multi_label"))
+    assert (labels["labels per row"], labels["depth"]) == (1.0, 1)
+    tree = encode_target([{"a/b"}, {"a"}, {"c"}, None], hierarchy=["a", "a/b", "c"])
+    found = sizes(X, tree)
+    assert (found["classes, labels or targets"], found["depth"]) == (3, 2)
+    assert found["labels per row"] == pytest.approx(4 / 3)  # ancestors count
 
 
 def test_files_are_written_and_can_be_read_back(records, twin, tmp_path):

@@ -186,7 +186,7 @@ def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     from .study.tables import write_tables
 
     found = _records(store)
-    _tell(write_tables(found, _made(out), cluster_hypothesis=_hypotheses(store, data)))
+    _tell(write_tables(found, _made(out), properties=_properties(store, data)))
 
 
 @study.command()
@@ -210,8 +210,8 @@ def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     notes = [f"Preset {preset} with seed {seed}: {states.count('done')} of {len(states)} jobs are done."]
     if failed := states.count("failed"):
         notes.append(f"{failed} jobs failed.")
-    ch = _hypotheses(store, data)
-    _tell(write_report(found, _made(out), cluster_hypothesis=ch, notes=notes))
+    properties = _properties(store, data)
+    _tell(write_report(found, _made(out), properties=properties, notes=notes))
 
 
 def duration(seconds: float) -> str:
@@ -275,10 +275,10 @@ def _records(store: Path) -> list[Record]:
     return found
 
 
-def _hypotheses(store: Path, data: Path | None) -> dict[str, float]:
-    from .study.properties import cluster_hypotheses
+def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:
+    from .study.properties import dataset_properties
 
-    return cluster_hypotheses(store, data, _terminal.say)
+    return dataset_properties(store, data, _terminal.say)
 
 
 def _made(folder: Path) -> Path:

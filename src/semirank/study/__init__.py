@@ -15,7 +15,7 @@ _HOME = {
     "StoreError": "store",
     "Summary": "run",
     "available": "registry",
-    "cluster_hypotheses": "properties",
+    "dataset_properties": "properties",
     "entries": "registry",
     "export_store": "exchange",
     "find": "registry",
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .figures import write_figures
     from .pages import write_report
     from .plan import PRESETS, Preset
-    from .properties import cluster_hypotheses
+    from .properties import dataset_properties
     from .records import Record
     from .registry import available, entries, find, open_dataset
     from .run import Progress, Summary, run_study

@@ -45,7 +45,7 @@ def write_report(
     records: Iterable[Record],
     out: Path | str,
     *,
-    cluster_hypothesis: Mapping[str, float] | None = None,
+    properties: Mapping[str, Mapping[str, float]] | None = None,
     stand_ins: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> list[Path]:
@@ -57,7 +57,7 @@ def write_report(
         Finished ones of one run; it may be incomplete.
     out : path
         Folder, made if it is not there, or the name of an HTML file.
-    cluster_hypothesis, stand_ins : mapping, optional
+    properties, stand_ins : mapping, optional
         As in :func:`semirank.study.tables.write_tables`.
     notes : sequence of str
         Sentences for the top of the page: how the study was run, what failed.
@@ -72,13 +72,13 @@ def write_report(
         path = path / "study.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
-    path.write_text(render(results, cluster_hypothesis or {}, notes), encoding="utf-8")
+    path.write_text(render(results, properties or {}, notes), encoding="utf-8")
     return [path]
 
 
-def render(results: Results, ch: Mapping[str, float], notes: Sequence[str]) -> str:
+def render(results: Results, properties: Mapping[str, Mapping[str, float]], notes: Sequence[str]) -> str:
     """The text of the page."""
-    shown = [sheet for sheet in sheets(results, ch) if not sheet.only_csv]
+    shown = [sheet for sheet in sheets(results, properties) if not sheet.only_csv]
     tables = "".join(
         f'<section id="t{i}"><h2>{text(s.title)}</h2><p class="hint">{text(s.text)}</p>{s.html()}</section>'
         for i, s in enumerate(shown)

@@ -1,21 +1,31 @@
-"""Numbers about the data sets of a store, which need the data: the clustering hypothesis (DESIGN 6.4)."""
+"""Numbers about the data sets of a store, which need the data: sizes and the clustering hypothesis."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .store import Store
 
+if TYPE_CHECKING:
+    from ..data.table import Table
+    from ..data.target import Target
+
+# Names of the numbers; those of the sizes are the paper's headings.
 CH = "cluster hypothesis"
+EXAMPLES, FEATURES, SIZE = "examples", "features", "classes, labels or targets"
+MAJORITY, PER_ROW, DEPTH = "majority share", "labels per row", "depth"
 
 
-def cluster_hypotheses(
+def dataset_properties(
     store: str | PathLike[str],
     data: str | PathLike[str] | None = None,
     say: Callable[[str], None] | None = None,
-) -> dict[str, float]:
-    """How well clusters resemble the target, for the data sets of a store.
+) -> dict[str, dict[str, float]]:
+    """Sizes of the data sets of a store, and how well clusters resemble the target (DESIGN 6.4).
 
     Parameters
     ----------
@@ -28,24 +38,48 @@ def cluster_hypotheses(
 
     Returns
     -------
-    dict of str to float
+    dict of str to dict
+        By data set and name of the number.
     """
     with Store(store, read_only=data is None) as opened:
         names = {row.dataset: row.sha256 for row in opened.jobs() if row.state == "done"}
-        known = {n: numbers[CH] for n, numbers in opened.properties().items() if n in names and CH in numbers}
+        known = {name: numbers for name, numbers in opened.properties().items() if name in names}
         if data is None:
             return known
         from ..evaluation.cluster_hypothesis import cluster_hypothesis
         from .registry import data_folder, open_dataset
 
         folder = data_folder(data)
-        for name in sorted(set(names) - set(known)):
+        for name in sorted(names):
+            here = known.setdefault(name, {})
+            if CH in here and EXAMPLES in here:
+                continue
             try:
                 found = open_dataset(name, folder)
             except ValueError as error:
                 if say is not None:
-                    say(f"no clustering hypothesis for {name}: {error}")
+                    say(f"no sizes and no clustering hypothesis for {name}: {error}")
                 continue
-            known[name] = cluster_hypothesis(found.dataset.X, found.dataset.target)
-            opened.keep_property(name, found.sha256, CH, known[name])
+            X, target = found.dataset.X, found.dataset.target
+            new = sizes(X, target)
+            if CH not in here:
+                new[CH] = cluster_hypothesis(X, target)
+            for number, value in new.items():
+                opened.keep_property(name, found.sha256, number, value)
+            here.update(new)
     return known
+
+
+def sizes(X: Table, target: Target) -> dict[str, float]:
+    """The columns of the paper's tables of data sets, as far as the task has them."""
+    found: dict[str, float] = {EXAMPLES: X.shape[0], FEATURES: X.shape[1]}
+    known = target.values[target.labeled]
+    if target.task == "classification":
+        counts = np.bincount(known[:, 0].astype(np.int64))
+        found |= {SIZE: target.n_classes, MAJORITY: float(counts.max() / counts.sum())}
+    else:
+        found[SIZE] = known.shape[1]
+    if target.task in ("multi_label", "hierarchical"):
+        found[PER_ROW] = float(np.nansum(known, axis=1).mean())
+        found[DEPTH] = 1 if target.hierarchy is None else target.hierarchy.depth
+    return found

@@ -31,6 +31,7 @@ from .areas import (
     time_matrix,
 )
 from .paper import paper_names, paper_tables
+from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
 from .ranks import compare, rank_rows, signed_rank
 from .records import Record
 from .sheet import Sheet
@@ -57,7 +58,7 @@ def write_tables(
     records: Iterable[Record],
     out: Path | str,
     *,
-    cluster_hypothesis: Mapping[str, float] | None = None,
+    properties: Mapping[str, Mapping[str, float]] | None = None,
     stand_ins: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write every table as Markdown and CSV.
@@ -68,8 +69,8 @@ def write_tables(
         Finished ones of one run; it may be incomplete.
     out : path
         Folder, made if it is not there.
-    cluster_hypothesis : mapping, optional
-        Name of a data set -> its CH, which needs the data (:func:`semirank.cluster_hypothesis`).
+    properties : mapping, optional
+        Name of a data set -> its sizes and CH, which need the data (:func:`dataset_properties`).
     stand_ins : mapping, optional
         Data set -> the one it stands in for; by default what the registry says.
 
@@ -82,7 +83,7 @@ def write_tables(
     folder.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
     files = []
-    for sheet in sheets(results, cluster_hypothesis or {}):
+    for sheet in sheets(results, properties or {}):
         forms = {".csv": sheet.csv()} if sheet.only_csv else {".md": sheet.markdown(), ".csv": sheet.csv()}
         for suffix, content in forms.items():
             files.append(folder / f"{sheet.name}{suffix}")
@@ -90,16 +91,17 @@ def write_tables(
     return files
 
 
-def sheets(results: Results, ch: Mapping[str, float]) -> list[Sheet]:
+def sheets(results: Results, properties: Mapping[str, Mapping[str, float]]) -> list[Sheet]:
     """All tables."""
+    ch = {name: numbers[CH] for name, numbers in properties.items() if CH in numbers}
     if not results.about:
-        return [coverage(results), properties(results, ch)]
+        return [coverage(results), data_sets(results, properties)]
     k = results.ks[-1]
     found = {(d, n): differences(results, d, n) for d, n in product(DEFINITIONS, results.ks)}
     main = {definition: found[definition, k] for definition in DEFINITIONS}
     return [
         coverage(results),
-        properties(results, ch),
+        data_sets(results, properties),
         best_ensembles(results),
         ensemble_times(results),
         more_global(results, found),
@@ -194,9 +196,10 @@ def coverage(results: Results) -> Sheet:
     )
 
 
-def properties(results: Results, ch: Mapping[str, float]) -> Sheet:
-    """Table 1: sizes as the paper prints them, and CH by the paper and by us."""
+def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -> Sheet:
+    """Table 1: sizes as the paper prints them, ours for the stand-ins, and CH by the paper and by us."""
     rows: list[tuple[Any, ...]] = []
+    sizes = (EXAMPLES, FEATURES, SIZE, MAJORITY, PER_ROW, DEPTH)
     for group, some in paper_tables()["datasets"].items():
         for name, printed in some.items():
             size = printed.get("classes", printed.get("labels", printed.get("targets")))
@@ -204,29 +207,30 @@ def properties(results: Results, ch: Mapping[str, float]) -> Sheet:
                 (
                     name, group, printed["examples"], printed["features"], size,
                     printed.get("majority_share"), printed.get("label_cardinality"), printed.get("depth"),
-                    printed["ch"] + 0.0, _number(ch.get(name)), "yes" if name in results.about else "no",
+                    printed["ch"] + 0.0, _number(properties.get(name, {}).get(CH)),
+                    "yes" if name in results.about else "no",
                 )
             )  # fmt: skip
         for name, about in results.about.items():
             if about.group == group and name not in some:
-                empty = (None,) * 7
-                rows.append((shown_name(results, name), group, *empty, _number(ch.get(name)), "yes"))
+                own = properties.get(name, {})
+                whole = {s: int(own[s]) for s in (EXAMPLES, FEATURES, SIZE, DEPTH) if s in own}
+                found = [{**own, **whole}.get(size) for size in sizes]
+                rows.append((shown_name(results, name), group, *found, None, _number(own.get(CH)), "yes"))
+    n_known = sum(CH in properties.get(name, {}) for name in {*paper_names(), *results.about})
     notes = [
-        "Sizes and CH (paper) are the printed ones.",
-        f"CH (ours) is known for {len({*paper_names(), *results.about} & set(ch))} data sets: "
+        "Sizes and CH (paper) are the printed ones; the sizes of stand-ins are those of the files.",
+        f"CH (ours) is known for {n_known} data sets: "
         "k-means clusters against the target, with the square root that the printed column needs.",
     ]
     return Sheet(
         "1_data_sets",
         "Data sets",
         "Properties of the paper's data sets and of the stand-ins that were run.",
-        (
-            "data set", "group", "examples", "features", "classes, labels or targets", "majority share",
-            "labels per row", "depth", "CH (paper)", "CH (ours)", "run",
-        ),
+        ("data set", "group", *sizes, "CH (paper)", "CH (ours)", "run"),
         tuple(rows),
         tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def best_ensembles(results: Results) -> Sheet:
