@@ -173,6 +173,17 @@ class TestFetch:
             fetch("Fruit", place, progress=stop)
         assert left(place) == []
 
+    def test_leftovers_of_a_killed_fetch(self, server, place, add):
+        add(file_source((server.put("/fruit.arff", FRUIT), sha(FRUIT)), targets=("kind",)))
+        old, new = place / "fruit" / ".fetch-old", place / "fruit" / ".fetch-new"
+        for folder in (old, new):
+            folder.mkdir(parents=True)
+            (folder / "half").write_text("a")
+        os.utime(old, (0, 0))
+        fetch("Fruit", place)
+        assert not old.exists()
+        assert new.exists()  # somebody else may be at work there
+
     def test_second_part_missing(self, server, place, add):
         """A data set appears whole or not at all."""
         first = server.put("/l.train.arff", LABELS)

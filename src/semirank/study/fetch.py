@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ Progress = Callable[[int, int, str], None]
 OPENML = "https://www.openml.org/api/v1/json/data/"
 TIMEOUT = 30  # seconds without a byte
 CHUNK = 1 << 16
+_A_DAY = 24 * 3600
 
 
 def fetch(
@@ -75,6 +77,9 @@ def _whole(entry: Entry, place: Path) -> Path | None:
 def _put(entry: Entry, place: Path, progress: Progress | None) -> Path:
     home = place / _folder_name(entry)
     home.mkdir(parents=True, exist_ok=True)
+    for left in home.glob(".fetch-*"):  # of a fetch that was killed, not of one that runs now
+        if time.time() - left.stat().st_mtime > _A_DAY:
+            shutil.rmtree(left, ignore_errors=True)
     try:
         # Beside the data, so that moving a finished file is one step that nobody sees half done.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home) as stage:
