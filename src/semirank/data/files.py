@@ -207,11 +207,6 @@ def load(
     notes += raw.notes
     kept = {*used, *chosen}
     notes += [f"{short(names[j])} {raw.skip[j]} and was left out" for j in raw.skip if j not in kept]
-    notes += [
-        f"{short(names[j])} has another text in every row; drop it if it only names the rows"
-        for j in used
-        if columns[j].kind == "text" and len(columns[j].categories or ()) == len(part) > 2
-    ]
     declared = tuple(columns[j].categories for j in chosen)
     return Dataset(X, target, _at(names, chosen), declared, part, tuple(notes))
 
