@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 import time
+import types
 
 import pytest
 
@@ -36,7 +38,7 @@ def undisturbed(folder, tmp_path_factory):
 @pytest.fixture
 def cluster():
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as made:
         yield made
 
@@ -142,9 +144,28 @@ def test_a_cluster_without_workers(folder, tmp_path, monkeypatch):
 
     monkeypatch.setattr(cluster, "_WORKER_SECONDS", 1)
     with (
-        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as empty,
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty,
         pytest.raises(ValueError, match="has no workers"),
     ):
         run_study(
             store=tmp_path / "study.sqlite", data=folder, methods=["equal"], dask=empty.scheduler_address
         )
+
+
+def test_jobs_that_the_cluster_gives_up_and_a_lost_connection():
+    """What cannot be made to happen here in good time: the scheduler gives up a job, or is gone."""
+    from semirank.study.cluster import DaskWorkers
+
+    def after(status):
+        future = types.SimpleNamespace(
+            key="k", status=status, exception=lambda: RuntimeError("4 workers\ndied")
+        )
+        workers = object.__new__(DaskWorkers)
+        workers._ended, workers._sent = queue.SimpleQueue(), {"k": (future, "job", time.perf_counter())}
+        workers._ended.put(future)
+        return workers.wait(1.0)
+
+    (outcome,) = after("error")
+    assert (outcome.job, outcome.records, outcome.error) == ("job", [], "RuntimeError: 4 workers died")
+    with pytest.raises(ConnectionError, match="what was finished is kept, run again to go on"):
+        after("lost")

@@ -35,7 +35,9 @@ class DaskWorkers:
                 n_workers=n_workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                # No dashboard, and whatever port is free: 8787 may be another cluster's.
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 # Its processes complain loudly when they are stopped in the middle of a job.
                 silence_logs=logging.CRITICAL,
             )
