@@ -88,6 +88,34 @@ def test_rrmse_of_constant_and_unknown_targets():
     assert np.isnan(rrmse_per_target(np.full(7, 1e9 + 0.3), np.zeros(7))).all()
 
 
+@pytest.mark.parametrize("exponent", [-1000, -3, 0, 5, 1000])
+def test_rrmse_has_no_unit(exponent):
+    """The squares of such numbers vanish or overflow; bit by bit the value is that of the small integers."""
+    truth = np.array([[1.0, 3.0], [2.0, np.nan], [4.0, 5.0], [9.0, 6.0]])
+    guess = np.array([[0.0, 7.0], [2.0, 8.0], [6.0, 5.0], [9.0, 3.0]])
+    # Squares around the means 4 and 14/3: 9, 4, 0, 25 and 25/9, 1/9, 16/9; errors: 1, 0, 4, 0 and 16, 0, 9.
+    expected = np.sqrt([5 / 38, 25 / (42 / 9)])
+    unit = 2.0**exponent
+    np.testing.assert_allclose(rrmse_per_target(truth * unit, guess * unit), expected, rtol=1e-15)
+    # Powers of two round nothing: with the variance given, the value is that of the formula bit by bit.
+    truth, guess = np.random.default_rng(0).normal(size=(2, 7, 40))
+    variance = np.linspace(0.1, 3.0, 40)
+    if abs(exponent) < 500:  # else the variance itself is no number
+        given = rrmse_per_target(truth * unit, guess * unit, variance=variance * unit**2)
+        expected = np.sqrt(((guess - truth) ** 2).sum(axis=0) / 7 / variance)
+        assert given.tolist() == expected.tolist()
+
+
+def test_rrmse_of_predictions_in_quite_another_unit():
+    assert 1e50 < rrmse([1e-300, 3e-300], [1e300, 1e300]) < np.inf
+
+
+def test_a_target_without_a_known_cell_has_no_rrmse_whatever_the_variance():
+    truth = np.array([[1.0, np.nan], [np.nan, np.nan]])
+    found = rrmse_per_target(truth, np.zeros((2, 2)), variance=np.ones(2))
+    np.testing.assert_array_equal(found, [1.0, np.nan])
+
+
 def test_rrmse_of_the_mean_is_one():
     truth = np.random.default_rng(0).normal(5, 3, size=(50, 2))
     assert rrmse(truth, np.tile(truth.mean(axis=0), (50, 1))) == pytest.approx(1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -12,11 +13,20 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semirank import ReliefRanker
-from semirank._relief import closeness, find_pairs, grid_importances, make_view, nearest_labeled
+from semirank._relief import (
+    closeness,
+    find_pairs,
+    grid_importances,
+    make_view,
+    nearest_labeled,
+    rows_to_visit,
+)
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
+from semirank.measures import GREATER_IS_BETTER, task_score
 from semirank.neighbors import fit_metric, nearest_l1
 from semirank.relief import INFLUENCES, relief_scores
+from semirank.tuning import fold_numbers, judge_neighbors
 
 from . import naive_neighbors as naive
 from .naive_neighbors import make_table, make_target
@@ -61,6 +71,68 @@ def test_visited_rows(task):
     np.testing.assert_allclose(found.importances, expected, atol=1e-10)
     np.testing.assert_allclose(found.per_target, per_target, atol=1e-10)
     np.testing.assert_allclose(found.standard_errors, errors, atol=1e-6)
+    assert found.n_pairs == 12 * 5
+    default = relief_scores(table, target, n_iterations=12)  # 15 neighbours, seed 0
+    visited = np.sort(np.random.default_rng(0).choice(40, size=12, replace=False))
+    expected, _, _ = naive.relief(table, target, 15, 0.0, 1.0, visited=visited)
+    np.testing.assert_allclose(default.importances, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_as_few_rows_as_can_be(n):
+    """Two rows have one pair each way; two visited rows have a standard error."""
+    rng = np.random.default_rng(1)
+    table, target = make_table(rng, n, [0, 3, 0]), make_target(rng, n, "regression")
+    notes: list[str] = []
+    found = relief_scores(table, target, n_neighbors=(n - 1,), n_iterations=2, notes=notes)
+    visited = np.sort(np.random.default_rng(0).choice(n, size=2, replace=False))
+    expected, per_target, errors = naive.relief(table, target, n - 1, 0.0, 1.0, visited=visited)
+    np.testing.assert_allclose(found.importances, expected, atol=1e-10)
+    np.testing.assert_allclose(found.per_target, per_target, atol=1e-10)
+    np.testing.assert_allclose(found.standard_errors, errors, atol=1e-6)
+    assert notes == []
+    found = relief_scores(table, target, n_neighbors=(n,), notes=notes)
+    assert notes == [f"n_neighbors={n}, but a row has only {n - 1} others: all of them are used"]
+    assert (found.n_neighbors, found.n_pairs) == (n - 1, n * (n - 1))
+
+
+def test_all_rows_are_visited_without_a_draw():
+    rng = np.random.default_rng(0)
+    before = rng.bit_generator.state
+    assert [rows_to_visit(5, n, rng) for n in (None, 5, 6)] == [None] * 3
+    assert rng.bit_generator.state == before
+    assert len(set(rows_to_visit(5, 4, rng))) == 4
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("unlabeled", [0.0, 0.4])
+def test_tuning_path_equals_twin(task, unlabeled):
+    """Every setting on four folds: Alg. 3 with the fold held out, then the judge, both written out."""
+    rng = np.random.default_rng(5)
+    table = make_table(rng, 26, [0, 3, 0], 0.1)
+    target = make_target(rng, 26, task, unlabeled, 0.1)
+    settings = list(itertools.product((2, 5), [(0.0, 1.0), (0.25, 0.5)] if unlabeled else [(0.0, 1.0)]))
+    found = relief_scores(table, target, n_neighbors=(2, 5), influence=[(0.0, 1.0), (0.25, 0.5)], seed=6)
+    fold = fold_numbers(target, 4, np.random.default_rng(6))
+    rows = [np.flatnonzero(fold == f) for f in range(4)]
+    near = judge_neighbors(int(target.labeled.sum()))
+    path = []
+    for k, (w0, w1) in settings:
+        guesses = []
+        for held in rows:
+            # Without any unlabelled row the held-out ones are left out, else they stay as unlabelled ones.
+            seen = np.arange(26) if unlabeled else np.setdiff1d(np.arange(26), held)
+            part, hidden = table.take(seen), target.hide(held).take(seen)
+            ranking = naive.relief(part, hidden, k, w0, w1)[0]
+            guesses.append(naive.knn_prototypes(ranking, part, hidden, table.take(held), near, "labelled"))
+        score = task_score(task, target.values[np.concatenate(rows)], np.concatenate(guesses))
+        path.append({"n_neighbors": k, "w0": w0, "w1": w1, "score": pytest.approx(score, abs=1e-9)})
+    assert found.path == path
+    scores = [row["score"] for row in found.path]
+    best = (max if GREATER_IS_BETTER[task] else min)(scores)
+    assert (found.n_neighbors, found.influence) == settings[scores.index(best)]
+    expected = naive.relief(table, target, found.n_neighbors, *found.influence)[0]
+    np.testing.assert_allclose(found.importances, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -104,6 +176,18 @@ def test_influences(seed, influence):
         assert (influences[~labeled][others == others.max()] == w0).all()
     elif len(others):
         assert np.allclose(influences[~labeled], (w0 + w1) / 2)
+
+
+def test_distances_that_differ_by_rounding_are_equal():
+    labeled = np.array([True, False, False])
+    for apart, expected in ((2.0**-34, [0.0, 0.5, 0.5]), (2.0**-33, [0.0, 1.0, 0.0])):
+        assert closeness(np.array([9.0, 1.0, 1.0 + apart]), labeled).tolist() == expected
+
+
+def test_nearest_labelled_row_of_a_single_row():
+    table = Table(np.array([[0.0], [3.0], [4.0]]), np.zeros(1, np.int64), ("a",), (None,))
+    found = nearest_labeled(table, [np.array([0]), np.array([0, 2])], np.array([1]))
+    np.testing.assert_allclose(found, [[0.0, 0.75, 0.0], [0.0, 0.25, 0.0]])
 
 
 def read_truth(folder, data, truth):
@@ -217,7 +301,11 @@ def test_tuning_keeps_the_best_setting():
     y = X[:, 0] + 0.5 * X[:, 1]
     y[60:] = np.nan
     ranker = ReliefRanker(n_neighbors="auto", influence="auto", random_state=0).fit(X, y)
-    assert len(ranker.tuning_path_) == 45
+    pairs = [(a, b) for a in (0.0, 0.25, 0.5, 0.75, 1.0) for b in (0.0, 0.25, 0.5, 0.75, 1.0) if a <= b]
+    pairs = [(0.0, 1.0), *(pair for pair in pairs if pair != (0.0, 1.0))]
+    assert [(row["n_neighbors"], row["w0"], row["w1"]) for row in ranker.tuning_path_] == [
+        (k, *pair) for k in (15, 20, 30) for pair in pairs
+    ]
     best = min(row["score"] for row in ranker.tuning_path_)
     first = next(row for row in ranker.tuning_path_ if row["score"] == best)
     assert (first["n_neighbors"], first["w0"], first["w1"]) == (ranker.n_neighbors_, *ranker.influence_)
@@ -232,9 +320,12 @@ def test_tuning_keeps_the_best_setting():
 def test_too_few_labels_to_tune():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
-    y = np.where(np.arange(40) < 5, X[:, 0], np.nan)
-    with pytest.warns(UserWarning, match="too few for 4 folds"):
+    y = np.where(np.arange(40) < 8, X[:, 0], np.nan)
+    assert len(ReliefRanker(influence="auto", task="regression").fit(X, y).tuning_path_) == 15
+    y[7] = np.nan
+    with pytest.warns(UserWarning, match="only 7 labelled rows, too few for 4 folds") as told:
         ranker = ReliefRanker(influence="auto", task="regression").fit(X, y)
+    assert told[0].filename == __file__  # the user's own line
     assert ranker.influence_ == (0.0, 1.0)
     assert any("too few for 4 folds" in note for note in ranker.notes_)
 
@@ -319,14 +410,54 @@ def test_degenerate_data_has_a_documented_result():
         ({"influence": (0.5, 1.5)}, "0 <= w0 <= w1 <= 1"),
         ({"influence": 0.5}, "0 <= w0 <= w1 <= 1"),
         ({"influence": "best"}, "0 <= w0 <= w1 <= 1"),
+        ({"influence": (0.0, 0.5, 1.0)}, "0 <= w0 <= w1 <= 1"),
+        ({"influence": (-0.5, 0.5)}, "0 <= w0 <= w1 <= 1"),
+        ({"influence": ("a", "b")}, "0 <= w0 <= w1 <= 1"),
+        ({"n_neighbors": True}, "n_neighbors=True is neither"),
         ({"n_iterations": 0}, "n_iterations=0 is neither"),
         ({"neighbor_weights": -1.0}, "neighbor_weights=-1.0 must be"),
+        ({"neighbor_weights": np.inf}, "neighbor_weights=inf must be"),
+        ({"neighbor_weights": "far"}, "neighbor_weights='far' must be"),
     ],
 )
 def test_bad_parameters(change, sentence):
     X = np.random.default_rng(0).random((10, 2))
     with pytest.raises(ValueError, match=sentence):
         ReliefRanker(**change).fit(X, X[:, 0])
+
+
+def test_parameters_at_their_bounds():
+    X = np.random.default_rng(0).random((10, 2))
+    for influence in ((0.0, 0.0), (0.5, 0.5), (1, 1)):
+        found = ReliefRanker(n_neighbors=1, influence=influence, n_iterations=1).fit(X, X[:, 0])
+        assert (found.n_neighbors_, found.influence_) == (1, influence)
+
+
+@pytest.mark.parametrize("use_unlabeled", [True, False])
+@pytest.mark.parametrize("n_labeled", [49, 50])
+def test_few_labelled_pairs_are_told(n_labeled, use_unlabeled):
+    """The unlabelled row is far away: each of the others has five labelled neighbours, 250 pairs in all."""
+    X = np.r_[np.arange(n_labeled), 1000.0][:, None]
+    y = np.r_[np.arange(n_labeled) % 7 / 2, np.nan]
+    ranker = ReliefRanker(n_neighbors=5, use_unlabeled=use_unlabeled, task="regression").fit(X, y)
+    pairs = 5 * (n_labeled + use_unlabeled)
+    hint = "; that is few, a larger n_neighbors gives more" if n_labeled == 49 and use_unlabeled else ""
+    assert ranker.notes_[-1] == (
+        f"{5 * n_labeled} of {pairs} pairs of near rows know the target of both{hint}"
+    )
+    every = ReliefRanker(n_neighbors=4, task="regression").fit(X[:-1], y[:-1])
+    assert every.notes_[-1] == (
+        f"{4 * n_labeled} of {4 * n_labeled} pairs of near rows know the target of both"
+    )
+
+
+def test_times_are_parts_of_the_whole():
+    X = np.random.default_rng(0).random((30, 2))
+    began = time.perf_counter()
+    found = ReliefRanker().fit(X, X[:, 0])
+    assert min(found.timings_.values()) >= 0.0
+    assert sum(found.timings_.values()) <= time.perf_counter() - began
+    assert found.n_neighbors_ == 15
 
 
 def test_no_labelled_row():

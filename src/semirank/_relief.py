@@ -176,7 +176,7 @@ def single_setting(
     view: View,
     influence: tuple[float, float],
     k: int,
-    neighbor_weights: float = 0.0,
+    neighbor_weights: float,
     n_jobs: int | None = None,
 ) -> Single:
     """Importances with standard errors, over all targets and (without errors) for each alone.
@@ -263,7 +263,7 @@ def grid_importances(
     views: Sequence[View],
     influences: Sequence[tuple[float, float]],
     ks: Sequence[int],
-    neighbor_weights: float = 0.0,
+    neighbor_weights: float,
     n_jobs: int | None = None,
 ) -> np.ndarray:
     """Importances for all settings in one pass over the pairs.

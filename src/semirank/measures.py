@@ -85,11 +85,11 @@ def rrmse_per_target(
     else:
         # Centre twice: the mean of large numbers is rounded, and a constant must come out as exactly 0.
         first = np.where(known, truth, np.inf).min(axis=0, initial=np.inf)
-        shifted = np.where(known, truth - np.where(count > 0, first, 0.0), 0.0)
+        shifted = np.where(known, truth - first, 0.0)
         centred = np.where(known, shifted - shifted.sum(axis=0) / safe, 0.0)
         variance = (centred**2).sum(axis=0) / safe
     variance = np.broadcast_to(variance, count.shape)
-    error = np.where(known, predicted - np.where(known, truth, 0.0), 0.0)
+    error = np.where(known, predicted - truth, 0.0)
     squared = (error**2).sum(axis=0) / safe
     defined = (count > 0) & (variance > 0)
     return np.sqrt(np.divide(squared, variance, out=np.full(count.shape, np.nan), where=defined))
