@@ -169,6 +169,7 @@ def test_parameters(name):
         ({"n_estimators": True}, "n_estimators=True must be a whole number"),
         ({"max_features": 0}, "max_features=0 is neither a count"),
         ({"max_features": 1.5}, "max_features=1.5 is neither a count"),
+        ({"max_features": True}, "max_features=True is neither a count"),
         ({"n_features_to_select": 0}, "n_features_to_select=0 is neither a count"),
         ({"n_features_to_select": 0.0}, "n_features_to_select=0.0 is neither a count"),
         ({"n_features_to_select": 1.5}, "n_features_to_select=1.5 is neither a count"),

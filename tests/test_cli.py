@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import semirank
-from semirank import Ranking, _terminal, cli
+from semirank import Ranking, _doctor, _terminal, cli
 from semirank._cli_input import parameters, read, read_hierarchy
 
 CSV = "size,colour,noise,fruit\n" + "".join(
@@ -129,6 +129,12 @@ class TestRank:
         arff = "@RELATION r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,q\n3,?\n"
         assert call("rank", "-", pipe=arff.encode())[0] == 0
         assert [given["X"].shape for given in fake_rank] == [(40, 3), (40, 3), (3, 1)]
+
+    def test_parquet_through_a_pipe(self, folder, call, fake_rank):
+        frame = pytest.importorskip("pandas").read_csv("fruit.csv")
+        pytest.importorskip("pyarrow")
+        assert call("rank", "-", "-t", "fruit", pipe=frame.to_parquet())[0] == 0
+        assert fake_rank[0]["X"].shape == (40, 3)
 
     def test_empty_pipe(self, folder, call, fake_rank):
         code, _, err = call("rank", "-", "-t", "fruit", pipe=b"\n")
@@ -418,6 +424,7 @@ class TestDoctor:
         assert code == 0
         rows = [line.split() for line in out.splitlines()]
         assert ["numpy", np.__version__] in rows
+        assert _doctor._version("no-such-package-anywhere") is None
         assert [row[:2] for row in rows if row[-1:] == ["s"]] == [
             ["forest", "ok"], ["relief", "ok"], ["laplace", "ok"],
         ]  # fmt: skip
@@ -549,6 +556,9 @@ class TestTerminal:
         monkeypatch.setattr(_terminal._aside, "start", lambda: aside.append(True))
         _terminal.say_if_compiling("auto")
         assert aside
+        assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
+        _terminal.say_if_compiling("relief")
+        assert len(aside) == 1  # what is compiled aside is the forest's
         assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
         monkeypatch.setattr(_terminal, "compiled", lambda path: True)
         _terminal.say_if_compiling("relief")

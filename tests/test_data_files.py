@@ -338,6 +338,9 @@ class TestSeveralFiles:
         with pytest.raises(ValueError, match=r"b\.arff declares other values of 'colour' than a\.arff"):
             load([write("a.arff", ARFF + "1,red,plum\n"), write("b.arff", other + "1,red,plum\n")])
         tree = "@relation r\n@attribute a real\n@attribute c hierarchical {}\n@data\n1,1\n"
+        none = "@relation r\n@attribute a real\n@attribute c string\n@data\n1,1\n"
+        with pytest.raises(ValueError, match="different hierarchies for 'c'"):
+            load([write("a.arff", tree.format("1,2")), write("b.arff", none)], "c")
         with pytest.raises(ValueError, match="different hierarchies for 'c'"):
             load([write("a.arff", tree.format("1,2")), write("b.arff", tree.format("1,3"))])
         assert len(load([write("a.arff", tree.format("1,2")), write("b.arff", tree.format("2,1"))])) == 2

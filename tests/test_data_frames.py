@@ -223,6 +223,11 @@ class TestCategoricalFeatures:
     def test_integers_stay_integers(self):
         assert encode_features(np.array([[3], [1]]), categorical_features=[0]).categories == ((1, 3),)
 
+    def test_bools_among_numbers_are_numbers(self):
+        table = encode_features(np.array([[True], [2], [None]], dtype=object))
+        np.testing.assert_array_equal(table.values, [[1.0], [2.0], [np.nan]])
+        assert table.categories == (None,)
+
     def test_inexact_numbers_are_refused(self):
         with pytest.raises(ValueError, match="pass them as text"):
             encode_features(np.array([[2**60], [1]]), categorical_features=[0])
@@ -250,6 +255,8 @@ class TestCategoricalFeatures:
         (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), ValueError, "'a' appears more than once"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), ValueError, "'1' appears more than once"),
         (pd.DataFrame({"d": pd.to_datetime(["2020-01-01"])}), ValueError, "'d' holds dates"),
+        (pd.DataFrame({"d": pd.to_datetime(["2020-01-01"], utc=True)}), ValueError, "'d' holds dates"),
+        (pd.DataFrame({"d": pd.interval_range(0, 1)}), TypeError, "'d'"),
         (pd.DataFrame({"d": pd.to_timedelta([1])}), ValueError, "'d' holds dates"),
         (pl.DataFrame({"d": [datetime.date(2020, 1, 1)]}), ValueError, "'d' holds dates"),
         (np.array([["2020-01-01"]], dtype="M8[D]"), ValueError, "'x0' holds dates"),

@@ -378,6 +378,11 @@ def test_label_sets_strings_and_matrices_agree(sets):
             "task='regression' needs numbers, but 'y' holds text such as 'a'",
         ),
         ([1.5, 2.5], {"task": "classification"}, "Unknown label type: continuous numbers such as 1.5"),
+        (
+            [1.0, 0.0],
+            {"hierarchy": ["y"]},
+            "A hierarchical target is strings such as 'a/b@c', sets of labels",
+        ),
         ([1, 0], {"task": "multi_label"}, "needs y with a column per target; use task='classification'"),
         ([1, 0], {"task": "multi_target"}, "needs y with a column per target; use task='regression'"),
         ([[1, 2], [0, 1]], {"task": "multi_label"}, "'y1' holds 2 in row 0"),
@@ -416,6 +421,13 @@ def test_targets_pass_through():
         encode_target(target, n_rows=4)
     with pytest.raises(ValueError, match="No row of y is labelled"):
         encode_target(target.hide(np.arange(3)))
+
+
+def test_an_empty_column_of_text_is_an_unknown_target():
+    pd = pytest.importorskip("pandas")
+    y = pd.DataFrame({"a": [1.5, 2.5], "b": pd.array([None, None], dtype="string")})
+    target = encode_target(y, task="multi_target")
+    np.testing.assert_array_equal(target.values, [[1.5, np.nan], [2.5, np.nan]])
 
 
 def test_take_hide_and_columns():

@@ -219,6 +219,9 @@ class TestFetch:
         assert len(open_dataset("Digits", place).dataset) == 1797
 
 
+NO_URL = b'{"data_set_description": {"url": "", "md5_checksum": "0"}}'
+
+
 class TestOpenML:
     @pytest.fixture
     def describe(self, server, monkeypatch):
@@ -266,7 +269,7 @@ class TestOpenML:
         assert left(place) == []
 
     @pytest.mark.parametrize(
-        "answer", [b"<html>", b"[]", b"{}", b'{"data_set_description": {"url": "http://x"}}', b"\xff"]
+        "answer", [b"<html>", b"[]", b"{}", b'{"data_set_description": {"url": "http://x"}}', b"\xff", NO_URL]
     )
     def test_strange_answers(self, describe, server, place, add, answer):
         describe()

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from semirank import Ranking, judge, knn_score
 from semirank.data.table import Table
-from semirank.data.target import TASKS, Target
+from semirank.data.target import TASKS, Target, encode_target
 from semirank.evaluation.curves import (
     addition_curve,
     addition_sizes,
@@ -281,3 +281,8 @@ class TestKnnScoreForUsers:
         arguments |= {"X_test": self.X[80:], "y_test": self.y[80:], "k": 5} | change
         with pytest.raises(ValueError, match=sentence):
             knn_score(**arguments)
+
+    def test_an_encoded_target_without_a_label(self):
+        hidden = encode_target(self.y[80:]).hide(np.arange(40))
+        with pytest.raises(ValueError, match="No row of y_test is labelled"):
+            knn_score([1, 0, 0], self.X[:80], self.y[:80], self.X[80:], hidden, k=5)

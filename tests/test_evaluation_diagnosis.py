@@ -102,6 +102,15 @@ class TestUnlabelledRows:
         assert "every row is labelled" in found.summary()
         assert "unlabelled rows" not in found.table()
         assert np.isnan(found.to_frame()["difference"]).all()
+        pytest.importorskip("matplotlib")
+        scores, effects, _ = found.plot().axes
+        assert [line.get_label() for line in scores.get_lines()[:-1]] == ["supervised"]
+        assert [text.get_text() for text in effects.texts] == ["every row is labelled"]
+
+    def test_a_single_feature(self):
+        X = np.random.default_rng(0).normal(size=(50, 1))
+        found = evaluate(X, X[:, 0], methods={"ones": lambda *_: np.ones(1)}, n_repeats=1)
+        assert "there is one feature only" in found.summary().lower()
 
 
 def test_scores_equal_twin():
@@ -243,6 +252,19 @@ class TestRealForest:
 
 
 class TestDetails:
+    def test_without_a_seed_every_run_has_its_own(self):
+        X, y = clustered(np.random.default_rng(0), "helps", n=60, n_labeled=30, noise=2)
+        seeds = []
+
+        def spy(table, target, use_unlabeled, seed):
+            seeds.append(seed)
+            return np.ones(table.shape[1])
+
+        for _ in range(2):
+            evaluate(X, y, methods={"spy": spy}, n_repeats=1, random_state=None)
+        half = len(seeds) // 2
+        assert seeds[:half] != seeds[half:]
+
     def test_deterministic_for_any_number_of_threads(self):
         X, y = clustered(np.random.default_rng(0), "helps", n=80, n_labeled=30, noise=5)
         one, two = (evaluate(X, y, methods=["forest", "relief"], n_repeats=1, n_jobs=n) for n in (1, 2))
@@ -342,6 +364,19 @@ class TestCache:
         assert len(calls) == 7 + 4 + 1  # the four that were left, and the ranking of all rows
         fresh = evaluate(X, y, methods={"r": ranker}, n_repeats=1)
         assert found.rankers == fresh.rankers
+
+    def test_no_room_is_told_once_and_costs_nothing(self, tmp_path, monkeypatch):
+        X, y = clustered(np.random.default_rng(0), "helps", n=60, n_labeled=30, noise=2)
+        settings = {"methods": {"r": label_correlation}, "n_repeats": 1}
+
+        def full(path, text):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("semirank.evaluation.cache.write_whole", full)
+        with pytest.warns(UserWarning, match="No space left on device") as told:
+            found = evaluate(X, y, **settings, cache=tmp_path)
+        assert len(told) == 1
+        assert found.rankers == evaluate(X, y, **settings).rankers
 
     def test_other_data_settings_and_damage_are_no_hit(self, tmp_path):
         X, y = clustered(np.random.default_rng(0), "helps", n=60, n_labeled=30, noise=2)
@@ -530,6 +565,10 @@ class TestCommand:
         assert lines[2].split()[0] == "ranker"
         assert lines[3].split()[0] == "relief"
         assert "1 repeat of 3 folds" in lines[-1]
+        table = Path("data.csv").read_text()
+        Path("data.csv").write_text(table + "0.5,0.5,0.5,r\n")
+        told = call(*self.small, "-m", "relief")[2].splitlines()
+        assert "classes with one labelled row are learnt from but never tested: 'r'" in told
         assert any(line.startswith("classification, 2 classes") for line in err.splitlines())
 
     def test_files(self, call):

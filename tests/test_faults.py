@@ -49,7 +49,8 @@ def small(tmp_path):
     (tmp_path / "small.py").write_text(SMALL)
 
     def run(folder: Path | str | None = tmp_path / "cache", **options):
-        settings = {name: value for name, value in UNMEASURED.items() if name != "NUMBA_CACHE_DIR"}
+        settings = UNMEASURED if "preexec_fn" in options else os.environ
+        settings = {name: value for name, value in settings.items() if name != "NUMBA_CACHE_DIR"}
         settings |= options.pop("settings", {}) | ({"NUMBA_CACHE_DIR": str(folder)} if folder else {})
         done = subprocess.run(
             [sys.executable, "small.py"],

@@ -368,6 +368,14 @@ class TestDoesTheEnsembleMatter:
 # ---------------------------------------------------------------- supervised counterpart
 
 
+def test_candidates_as_a_count_or_a_share():
+    X, y, _ = mixed("regression")
+    assert X.shape[1] == 5
+    for share, count in ((0.5, 3), (0.4, 2), (0.01, 1), (1.0, 5), ("sqrt", 3), (100, 5)):
+        one, other = (small(max_features=given).fit(X, y) for given in (share, count))
+        same_importances(one, other)
+
+
 class TestSupervised:
     @pytest.mark.parametrize("task", TASKS)
     def test_is_the_labelled_rows_alone(self, task):

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import struct
+import threading
 
 import numpy as np
 import pytest
@@ -219,6 +220,15 @@ class TestPlot:
         ax.figure.canvas.draw()
         pyplot.close("all")
 
+    def test_bars_without_standard_errors(self):
+        pytest.importorskip("matplotlib").use("Agg")
+        from matplotlib import pyplot
+
+        plain = make(standard_errors=None, all_standard_errors={}).plot(3)
+        assert plain.get_xlabel() + " (± standard error)" == make().plot(3).get_xlabel()
+        assert not plain.collections  # no whiskers
+        pyplot.close("all")
+
     def test_targets(self):
         pytest.importorskip("matplotlib").use("Agg")
         from matplotlib import pyplot
@@ -350,6 +360,7 @@ class TestFiles:
             ("r.fimp", "a\tb\tc\n------\n", "line 1 has 3 columns"),
             ("r.fimp", "i\tn\t[r]\t[s]\n------\n1\ta\t[1]\t[1, 2]\n", "line 3 does not have"),
             ("r.fimp", "i\tn\t[r]\t[s]\n------\n1\ta\t[1]\t[x]\n", "line 3 has something else"),
+            ("r.fimp", "i\tn\t[r]\t[s,s]\n------\n1\ta\t[1]\t[1, 2]\n", "two scores share one name"),
         ],
     )
     def test_broken_files(self, tmp_path, name, text, message):
@@ -384,6 +395,18 @@ class TestFiles:
         make().save(tmp_path / "link.json")
         assert (tmp_path / "link.json").is_symlink()
         assert json.loads(real.read_text())["names"] == ["a", "b", "c", "d"]
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
+    def test_a_pipe_is_written_to_and_stays_a_pipe(self, tmp_path):
+        path, got = tmp_path / "r.json", []
+        os.mkfifo(path)
+        reader = threading.Thread(target=lambda: got.append(path.read_text()), daemon=True)
+        reader.start()
+        make().save(path)
+        reader.join(60)
+        (tmp_path / "copy.json").write_text(got[0])
+        assert Ranking.load(tmp_path / "copy.json") == make()
+        assert path.is_fifo()
 
     def test_check_path_before_the_work(self, tmp_path):
         files.check_path(tmp_path / "r.json")

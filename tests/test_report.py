@@ -209,6 +209,11 @@ class TestPage:
         code = re.search(r"<h3>Python</h3><div class='code'><pre>(.*?)</pre>", page, re.DOTALL)[1]
         compile(code.replace("&#x27;", "'"), "report", "exec")
 
+    def test_reproduce_names_the_hierarchy(self):
+        ranking = forest()
+        page = render(forest(settings={**ranking.settings, "hierarchy": [["a", "a/b"]]}))
+        assert "--hierarchy HIERARCHY_FILE" in page
+
     def test_reproduce_as_it_was(self):
         page = render(forest(origin={"command": "semirank rank my.csv -t y", "python": "sr.rank(1, 2)"}))
         assert "<pre>semirank rank my.csv -t y</pre>" in page

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -101,6 +103,13 @@ def test_what_is_compiled_aside_is_what_a_forest_needs():
     assert int(done.stdout) > 5
 
 
+def test_nothing_is_compiled_aside_on_one_core(monkeypatch):
+    monkeypatch.setattr(_aside.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(_aside, "_running", [])
+    _aside.start()
+    assert _aside._running == []
+
+
 def test_compiling_aside_leaves_no_process_behind(monkeypatch):
     monkeypatch.setattr(_aside.os, "cpu_count", lambda: 2)
     _aside.stop()  # what commands before this test may have started
@@ -110,3 +119,22 @@ def test_compiling_aside_leaves_no_process_behind(monkeypatch):
     _aside.stop()
     assert process.poll() is not None
     assert not _aside._running
+
+
+@pytest.mark.parametrize(
+    ("library", "room", "name", "given", "words"),
+    [
+        ("pyarrow.parquet", "data.files", "load", ("f.parquet", "y"), "pip install pyarrow"),
+        ("pyarrow", "study.exchange", "_pyarrow", (), "Parquet files need pyarrow"),
+        ("matplotlib.figure", "evaluation.plot", "figure_class", (), "semirank[plot]"),
+        ("matplotlib", "report.plots", "_axes", (1.0, 1.0), "semirank[plot]"),
+        ("distributed", "study.cluster", "DaskWorkers", (None, "local", 1), "semirank[study]"),
+    ],
+)
+def test_what_needs_an_absent_library_says_so(library, room, name, given, words, tmp_path, monkeypatch):
+    function = getattr(importlib.import_module(f"semirank.{room}"), name)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, library, None)  # its import fails
+    with pytest.raises(ImportError, match=re.escape(words)):
+        function(*given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import signal
@@ -12,6 +13,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from semirank.study import Store, StoreError, dataset_properties, run_study
@@ -453,6 +455,97 @@ def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
     assert list((tmp_path / "figures").glob("*.svg"))
 
 
+def test_failures_are_told_by_every_command(folder, tmp_path, inline, call, monkeypatch):
+    from semirank.study import jobs
+
+    real, path = jobs.run_job, tmp_path / "study.sqlite"
+
+    def mostly(job, study):
+        if job.dataset == "Tiny numbers" and job.family == "laplace" and job.fold == 0:
+            return real(job, study)
+        raise ZeroDivisionError("made to fail")
+
+    monkeypatch.setattr(jobs, "run_job", mostly)
+    words = ("run", "--store", path, "--data", folder, "-m", "equal", "-m", "laplace")
+    code, shown, told = call(*words)
+    with Store(path, read_only=True) as store:
+        failed = sum(row.state == "failed" for row in store.jobs())
+    assert (code, shown) == (1, "")
+    assert told.splitlines()[-1] == f"{failed} jobs failed; `study status` says why, --retry tries them again"
+    code, shown, told = call(*words)
+    assert code == 1
+    assert told.splitlines()[-1] == f"{failed} jobs failed in an earlier run; --retry tries them again"
+    code, shown, _ = call("status", "--store", path)
+    lines = shown.splitlines()
+    assert code == 0
+    assert sum(line.startswith("failed: Tiny") for line in lines) == 10
+    assert lines[-1] == f"... and {failed - 10} more"
+    assert sum(": ZeroDivisionError: made to fail (" in line for line in lines) == 10
+    assert call("report", "--store", path, "--out", tmp_path / "page")[0] == 0
+    assert f"{failed} jobs failed." in (tmp_path / "page/study.html").read_text()
+
+
+def test_what_a_run_did_in_words():
+    from semirank.cli_study import summary_lines
+
+    assert summary_lines(module.Summary(3, 0, 4, 0, 5, 6, [])) == [
+        "3 jobs done, 4 were done before",
+        "5 jobs were done with other data or an older version and are kept; --retry does them again",
+        "6 jobs are with another run; run again if it stops",
+    ]
+
+
+def test_progress_on_a_terminal(monkeypatch):
+    from semirank.cli_study import _progress
+
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with _progress(quiet=False) as (draw, say):
+        draw(module.Progress(3, 1, 8, 75.0))
+        say("left out: [none]")
+    shown = stream.getvalue()
+    assert "left out: [none]" in shown
+    assert "4/8" in shown
+    assert "1 failed, 1 min 15 s left" in shown
+
+
+def test_an_idle_process_that_dies_is_replaced(folder):
+    """It takes no job with it, so there is nothing to tell."""
+    workers = LocalWorkers(Study(PRESETS["quick"], 0, folder), 1)
+    try:
+        (child,) = workers._children
+        child.ready = True  # as after a first job
+        child.process.kill()
+        assert workers.wait(5.0) == []
+        assert workers._children[0] is not child
+        assert workers.free() == 1
+    finally:
+        workers.close()
+
+
+def test_a_ranking_without_a_finite_score_is_an_error(folder, monkeypatch):
+    from semirank.study import jobs
+
+    study = Study(PRESETS["quick"], 0, folder)
+    job = module.plan_jobs(study, NAMES[:1], ["equal"], print)[0][0]
+    monkeypatch.setattr(jobs, "knn_score", lambda *_: np.array([[0.5, np.nan]]))
+    outcome = perform(job, study)
+    assert outcome.error.startswith("ValueError: The judge gave nan for a ranking.")
+    assert outcome.records == []
+
+
+def test_data_sets_that_are_gone_have_no_numbers(folder, tmp_path, inline):
+    path, said = tmp_path / "study.sqlite", []
+    run_study(store=path, data=folder, only=["Tiny numbers"], methods=["equal"])
+    other = write_folder(tmp_path / "other", ["Tiny classes"])
+    assert dataset_properties(path, other, said.append) == {"Tiny numbers": {}}
+    assert len(said) == 1
+    assert said[0].startswith("no sizes and no clustering hypothesis for Tiny numbers: ")
+
+
 def test_tables_need_results(folder, tmp_path, call):
     path = tmp_path / "study.sqlite"
     Store(path, Study(PRESETS["quick"], 0, None)).close()
@@ -470,7 +563,10 @@ def test_a_run_whose_disk_is_full_stops_with_a_line(folder, tmp_path, undisturbe
     resource = pytest.importorskip("resource")
     path = tmp_path / "study.sqlite"
     limit = 60_000
-    run = start(path, folder, 1, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    # A process that may write nothing cannot write down which lines it ran either, and would complain.
+    unmeasured = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    before = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
+    run = start(path, folder, 1, preexec_fn=before, env=unmeasured)
     _, told = run.communicate(timeout=300)
     assert run.returncode == 2, told
     assert told.splitlines()[-1].startswith(f"error: The store {path} cannot")

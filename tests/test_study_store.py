@@ -89,6 +89,7 @@ def test_a_job_is_claimed_once(path):
         two.finish(job, make_records(job), 1.0)
         assert not one.claim(job)
         assert not one.claim(job, retry=True)
+        assert not one.claim(make_job(7))  # nobody planned it
 
 
 def test_claims_race_without_doubles(path):
@@ -160,6 +161,14 @@ def test_claims_of_dead_runs_are_taken_over(path, monkeypatch):
         now = time.time()
         monkeypatch.setattr(module.time, "time", lambda: now + module.DEAD_SECONDS + 1)
         assert store.claim(job)
+
+
+def test_a_process_of_another_user_lives(monkeypatch):
+    def refuse(pid, signal):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(module.os, "kill", refuse)
+    assert module._process_lives(os.getppid())
 
 
 def test_a_beat_keeps_a_claim(path, monkeypatch):

@@ -60,6 +60,15 @@ class TestFolds:
         assert [judge_neighbors(n) for n in (8, 9, 16, 50, 100, 400, 10_000)] == [3, 3, 4, 7, 10, 20, 20]
 
 
+def test_the_judge_without_a_labelled_row_out_of_bag(monkeypatch):
+    """No ranking: every feature counts the same, at every level, so w stays 1."""
+    X, y, _ = mixed("regression")
+    monkeypatch.setattr(tuning, "forest_scores", lambda forest: ({}, {}))
+    ranker = small(supervision="judge", importance="rforest").fit(X, y)
+    assert ranker.supervision_ == 1.0
+    assert len({row["score"] for row in ranker.supervision_path_}) == 1
+
+
 class TestByHand:
     @pytest.mark.parametrize("task", TASKS)
     def test_cv(self, task):
