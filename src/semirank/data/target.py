@@ -302,7 +302,9 @@ def _cells_with_sets(y: Any) -> list[Any] | None:
     """
     kind = series_kind(y)
     if kind == "polars":
-        return y.to_list() if y.dtype.is_nested() or y.dtype.is_object() else None
+        import polars
+
+        return y.to_list() if y.dtype.is_nested() or y.dtype == polars.Object else None
     if kind == "pandas" or isinstance(y, np.ndarray):
         if y.dtype != object or y.ndim != 1:
             return None
