@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import types
 from pathlib import Path
@@ -11,11 +12,18 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from .optional import missing
+
 # How long an example takes says more about the machine, and what else it does, than about the code.
 # The usual run tries the same examples every time, so that it fails for what was changed; the full one
 # (CI_FULL=1) looks for new ones.
 settings.register_profile("semirank", deadline=None, derandomize=os.environ.get("CI_FULL") != "1")
 settings.load_profile("semirank")
+
+# Tests interrupt processes that they start. Shells let what they run in the background ignore interrupts, and
+# what is ignored here would be ignored there.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
@@ -23,6 +31,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and (lacking := missing(list(callspec.params.values()))) is not None:
+            item.add_marker(pytest.mark.skip(reason=f"needs {lacking.library}"))
     if config.getoption("--runslow") or os.environ.get("CI_FULL") == "1":
         return
     skip = pytest.mark.skip(reason="slow; use --runslow or CI_FULL=1")

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -15,6 +14,7 @@ from semirank import ForestRanker, rank
 from semirank.data.frames import is_anndata
 
 anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
 # anndata of this pandas uses options that the next pandas will not have.
 pytestmark = pytest.mark.filterwarnings("ignore:The .* option is deprecated")
 QUICK = {"n_estimators": 5, "supervision": 1.0, "random_state": 0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import semirank
@@ -11,7 +10,8 @@ from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
 from semirank.data.frames import encode_features
 from semirank.data.target import TASKS, encode_target
 
-from .test_forest_ranker import IMPORTANCES, mixed
+from .optional import pd
+from .test_forest_ranker import COLUMNS, IMPORTANCES, mixed, names_of
 
 QUICK = {"n_estimators": 5, "supervision": 0.5}
 
@@ -84,7 +84,7 @@ class TestForest:
         X, y, _ = mixed("multi_target")
         encoded = rank(encode_features(X), encode_target(y), random_state=0, **QUICK)
         np.testing.assert_array_equal(encoded.scores, rank(X, y, random_state=0, **QUICK).scores)
-        assert encoded.names == tuple(X.columns)
+        assert encoded.names == tuple(names_of(X, COLUMNS))
 
     def test_readme_shape(self):
         """The five lines of the first example."""

@@ -7,12 +7,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 import semirank
 from semirank import ForestRanker, Hierarchy, _memory
+
+from .optional import pd
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

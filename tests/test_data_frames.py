@@ -8,8 +8,6 @@ import sys
 from decimal import Decimal
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -17,6 +15,8 @@ from hypothesis import strategies as st
 
 from semirank import Table, _memory
 from semirank.data.frames import encode_features, encode_like, feature_names
+
+from .optional import pd, pl
 
 
 def same(a: Table, b: Table) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -15,6 +13,8 @@ from sklearn.exceptions import DataConversionWarning
 
 from semirank import Hierarchy
 from semirank.data.target import MAX_CLASSES, TASKS, Target, encode_target, encode_target_like
+
+from .optional import pd, pl
 
 nan = np.nan
 PATHS = ["r", "r/s", "t"]

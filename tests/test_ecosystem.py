@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
@@ -13,6 +11,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from semirank import ForestRanker, LaplaceRanker, ReliefRanker
+
+from .optional import pd, pl
 
 RANKERS = {
     "forest": ForestRanker(n_estimators=5, supervision=1.0, random_state=0),

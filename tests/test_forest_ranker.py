@@ -6,8 +6,6 @@ import pickle
 
 import joblib
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -28,10 +26,13 @@ from semirank.ranking import rank_numbers as ranks
 from semirank.tasks import decode
 
 from . import naive
+from .optional import pd, pl
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
 IMPORTANCES = ("genie3", "symbolic", "rforest")
 TREE = ["a", "a/b", "a/c", "d", "d/e"]
+COLUMNS = ["p", "q", "r", "s", "colour"]
+PLANTED = [*(f"n{j}" for j in range(8)), "colour"]
 
 
 def small(**params) -> ForestRanker:
@@ -44,7 +45,26 @@ def full_tree(**params) -> ForestRanker:
     return small(**(same | params))
 
 
-def mixed(task: str, m: int = 80, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, list[str] | None]:
+def features(numbers: np.ndarray, names: np.ndarray, columns: list[str], values: list[str]):
+    """A frame of numbers and, as the last column, a category; without pandas an array of the same."""
+    if not pd:
+        return np.column_stack([numbers.astype(object), names])
+    X = pd.DataFrame(numbers, columns=columns[:-1])
+    X[columns[-1]] = pd.Categorical(names, categories=values)
+    return X
+
+
+def names_of(X, columns: list[str]) -> list[str]:
+    """What the columns are called: an array has no names."""
+    return columns if pd else [f"x{j}" for j in range(X.shape[1])]
+
+
+def first(X, n: int = 4):
+    """The first n columns; for `mixed`, the numbers."""
+    return X[X.columns[:n]] if pd else X[:, :n].astype(float)
+
+
+def mixed(task: str, m: int = 80, seed: int = 0):
     """Numbers and categories with holes, a target that depends on some of them, half of it unknown."""
     rng = np.random.default_rng([seed, TASKS.index(task)])
     x = rng.normal(size=(m, 4))
@@ -64,10 +84,9 @@ def mixed(task: str, m: int = 80, seed: int = 0) -> tuple[pd.DataFrame, np.ndarr
     if task in ("multi_target", "multi_label"):
         y[rng.random(y.shape) < 0.2] = np.nan
     x[rng.random(x.shape) < 0.1] = np.nan
-    X = pd.DataFrame(x, columns=list("pqrs"))
     names = np.array(["red", "green", "blue"], dtype=object)[colour]
     names[rng.random(m) < 0.1] = None
-    X["colour"] = pd.Categorical(names, categories=["red", "green", "blue", "never"])
+    X = features(x, names, COLUMNS, ["red", "green", "blue", "never"])
     return X, y, TREE if task == "hierarchical" else None
 
 
@@ -109,7 +128,7 @@ class TestContract:
         assert ranker.fit(X, y) is ranker
         first = ranker.feature_importances_
         assert np.array_equal(ranker.fit(X, y).feature_importances_, first)
-        ranker.fit(X.drop(columns="p"), y)
+        ranker.fit(first(X), y)
         assert ranker.feature_importances_.shape == (4,)
         assert ranker.n_features_in_ == 4
         assert ranker.fit(X, mixed("classification")[1]).classes_.tolist() == ["low", "mid", "top"]
@@ -125,14 +144,14 @@ class TestContract:
 
     def test_select_from_model(self):
         X, y, _ = mixed("classification")
-        X = X[list("pqrs")]
+        X = first(X)
         selector = SelectFromModel(small(), max_features=2, threshold=-np.inf).fit(X, y)
         best = np.argsort(-selector.estimator_.feature_importances_)[:2]
-        assert set(selector.get_feature_names_out()) == {X.columns[j] for j in best}
+        assert set(selector.get_feature_names_out()) == {names_of(X, COLUMNS)[j] for j in best}
 
     def test_pipelines(self):
         X, y, _ = mixed("regression")
-        numbers = X[list("pqrs")]
+        numbers = first(X)
         model = make_pipeline(StandardScaler(), small()).fit(numbers, y)  # holes in y go through
         assert np.isfinite(model.score(numbers, y))
         assert model.predict(numbers).shape == (len(X),)
@@ -197,15 +216,15 @@ class TestContract:
         inputs = [
             dense.tolist(),
             np.asfortranarray(dense),
-            pd.DataFrame(dense, columns=names),
-            pl.DataFrame(dense, schema=names),
+            *([pd.DataFrame(dense, columns=names)] if pd else []),
+            *([pl.DataFrame(dense, schema=names)] if pl else []),
             sparse.csr_array(dense),
             sparse.coo_matrix(dense),
         ]
         targets = [
             y,
-            pd.Series(y),
-            pl.Series(y).fill_nan(None),
+            *([pd.Series(y)] if pd else []),
+            *([pl.Series(y).fill_nan(None)] if pl else []),
             y.tolist(),
             [None if v != v else v for v in y],
         ]
@@ -280,8 +299,8 @@ def planted(task: str, seed: int = 8, m: int = 1000, labels: int = 50):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(m, 8))
     colour = rng.integers(4, size=m)
-    X = pd.DataFrame(x, columns=[f"n{j}" for j in range(8)])
-    X["colour"] = pd.Categorical.from_codes(colour, ["red", "blue", "amber", "green"])
+    values = ["red", "blue", "amber", "green"]
+    X = features(x, np.array(values, dtype=object)[colour], PLANTED, values)
     a, b, c = x[:, 2] > 0, x[:, 5] > 0, np.isin(colour, [1, 3])
     noise = 0.1 * rng.normal(size=(m, 3))
     relevant = {"n2", "n5", "colour"}
@@ -312,7 +331,7 @@ def test_planted_features_are_found(task, ensemble):
     assert ranker.n_labeled_ == 50
     for name in IMPORTANCES:
         best = np.argsort(-ranker.importances_[name])[: len(relevant)]
-        assert {X.columns[j] for j in best} == relevant, name
+        assert {PLANTED[j] for j in best} == relevant, name
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -321,7 +340,7 @@ def test_planted_features_are_found_by_default(task):
     ranker = ForestRanker(n_estimators=25, hierarchy=tree, random_state=0).fit(X, y)
     assert [row["supervision"] for row in ranker.supervision_path_] == [0.25, 0.5, 0.75, 1.0]
     best = np.argsort(-ranker.feature_importances_)[: len(relevant)]
-    assert {X.columns[j] for j in best} == relevant
+    assert {PLANTED[j] for j in best} == relevant
 
 
 def test_unlabelled_rows_alone_show_structure():
@@ -380,7 +399,7 @@ class TestSupervised:
     @pytest.mark.parametrize("task", TASKS)
     def test_is_the_labelled_rows_alone(self, task):
         X, y, tree = mixed(task)
-        numbers = X[list("pqrs")]
+        numbers = first(X)
         labeled = encode_target(y, hierarchy=tree).labeled
         params = {"importance": IMPORTANCES, "hierarchy": tree}
         ranker = small(use_unlabeled=False, **params).fit(numbers, y)
@@ -401,7 +420,7 @@ class TestSupervised:
 
     def test_same_for_complete_targets(self):
         X, _, _ = mixed("regression")
-        y = X["q"].fillna(0).to_numpy() + 0.5
+        y = np.nan_to_num(np.asarray(first(X))[:, 1]) + 0.5
         same_importances(small(supervision=1.0).fit(X, y), small(use_unlabeled=False).fit(X, y))
 
 
@@ -552,11 +571,23 @@ class TestInvariance:
 
 
 class TestNominal:
+    def columns(self, noise, letter, more):
+        if pd:
+            return pd.DataFrame({"noise": noise, "letter": letter, "more": more})
+        return np.array([noise, letter, more], dtype=object).T
+
+    def spelled(self, X, names: list):
+        """Other names for the letters a to f."""
+        new = dict(zip("abcdef", names))
+        if pd:
+            return X.assign(letter=X["letter"].map(new))
+        return self.columns(X[:, 0], [new[letter] for letter in X[:, 1]], X[:, 2])
+
     def data(self, m: int = 300):
         rng = np.random.default_rng(5)
         letters = np.array(list("abcdef"))
         letter = rng.integers(6, size=m)
-        X = pd.DataFrame({"noise": rng.normal(size=m), "letter": letters[letter], "more": rng.normal(size=m)})
+        X = self.columns(rng.normal(size=m), letters[letter], rng.normal(size=m))
         y = np.array([0.0, 3.0, 1.0, 4.0, 0.5, 3.5])[letter] + 0.1 * rng.normal(size=m)
         y[100:] = np.nan
         return X, y
@@ -570,20 +601,20 @@ class TestNominal:
     def test_is_not_a_number(self):
         """One test tells the even letters from the odd ones, which no threshold can."""
         X, y = self.data()
-        codes = X.assign(letter=X["letter"].map(dict(zip("abcdef", range(6)))))
+        codes = self.spelled(X, list(range(6)))
         params = {"supervision": 1.0, "max_depth": 1}
         nominal = full_tree(**params).fit(X, y)
-        declared = full_tree(categorical_features=["letter"], **params).fit(codes, y)
+        declared = full_tree(categorical_features=["letter"] if pd else [1], **params).fit(codes, y)
         numeric = full_tree(**params).fit(codes, y)
         assert nominal.feature_importances_[1] > 0.9
         same_importances(nominal, declared)
         assert numeric.feature_importances_[1] < 0.6
-        groups = nominal.predict(pd.DataFrame({"noise": 0.0, "letter": list("abcdef"), "more": 0.0}))
+        groups = nominal.predict(self.columns([0.0] * 6, list("abcdef"), [0.0] * 6))
         assert groups[0] == groups[2] == groups[4] < groups[1] == groups[3] == groups[5]
 
     def test_names_of_values_do_not_matter(self):
         X, y = self.data()
-        renamed = X.assign(letter=X["letter"].map(dict(zip("abcdef", ["q", "z", "c", "k", "x", "a"]))))
+        renamed = self.spelled(X, ["q", "z", "c", "k", "x", "a"])
         for w in (0.5, 1.0):
             one, other = (
                 full_tree(supervision=w, min_samples_leaf=20, bootstrap=True, n_estimators=5).fit(Z, y)
@@ -604,7 +635,7 @@ class TestNominal:
     def test_new_values_follow_the_missing_branch(self):
         X, y = self.data()
         ranker = full_tree(supervision=1.0).fit(X, y)
-        unseen, missing = X.assign(letter="new"), X.assign(letter=None)
+        unseen, missing = self.spelled(X, ["new"] * 6), self.spelled(X, [None] * 6)
         np.testing.assert_array_equal(ranker.predict(unseen), ranker.predict(missing))
 
 
@@ -714,7 +745,7 @@ def test_genie3_is_the_weighted_mean_over_targets(task, missing_weight):
 def test_per_target_scores_tell_targets_apart():
     X, y, _, _ = planted("multi_target")
     ranker = small(supervision=1.0, ensemble="bagging").fit(X, y)
-    best = [X.columns[j] for j in ranker.importances_per_target_.argmax(axis=0)]
+    best = [PLANTED[j] for j in ranker.importances_per_target_.argmax(axis=0)]
     assert (best[0], best[2]) == ("n2", "colour")
 
 
@@ -792,7 +823,8 @@ class TestPredict:
     def test_missing_features(self):
         X, y, _ = mixed("regression")
         ranker = small().fit(X, y)
-        predicted = ranker.predict(pd.DataFrame(np.nan, index=range(2), columns=X.columns))
+        holes = np.full((2, 5), np.nan)
+        predicted = ranker.predict(pd.DataFrame(holes, columns=X.columns) if pd else holes)
         assert np.isfinite(predicted).all()
         assert predicted[0] == predicted[1]
 
@@ -850,13 +882,14 @@ class TestResult:
         X, y, tree = mixed(task)
         ranker = small(importance=("symbolic", "rforest"), hierarchy=tree).fit(X, y)
         ranking = ranker.to_ranking()
-        assert ranking.names == tuple(X.columns)
+        assert ranking.names == tuple(names_of(X, COLUMNS))
         assert (ranking.method, ranking.importance, ranking.task) == ("forest", "symbolic", task)
         assert set(ranking.all_scores) == set(IMPORTANCES)
         assert ranking.n_labeled == ranker.n_labeled_
         assert ranking.notes == ranker.notes_
         np.testing.assert_array_equal(ranking.ranks, ranker.ranking_)
-        np.testing.assert_allclose(ranking.missing_share, X.isna().mean())
+        holes = [[v is None or v != v for v in row] for row in np.asarray(X, dtype=object)]
+        np.testing.assert_allclose(ranking.missing_share, np.mean(holes, axis=0))
         ranking.save(tmp_path / "ranking.json")
         again = Ranking.load(tmp_path / "ranking.json")
         np.testing.assert_array_equal(again.scores, ranker.feature_importances_)

@@ -11,7 +11,6 @@ import gzip
 import io
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from semirank import ForestRanker, Hierarchy, LaplaceRanker, Ranking, ReliefRanker, _memory, load
 
 from . import fuzz
+from .optional import pd
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
 TREE = "@relation r\n@attribute a numeric\n@attribute c hierarchical "
