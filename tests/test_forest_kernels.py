@@ -452,6 +452,23 @@ def test_rotation_keeps_all_inner_products(share):
         np.testing.assert_allclose(turned @ turned.T, gram, rtol=0, atol=1e-12 * gram.max())
 
 
+@pytest.mark.parametrize("share", [0.0, 1e-9, 1e-6, 1e-3, 0.5])
+def test_coordinates_for_all_trees_keep_all_inner_products(share):
+    for width in (15, 16, 40):
+        rng = np.random.default_rng(width)
+        table = make_table(list(nearly_dependent(rng, 8, width, share).T), [0] * width)
+        target = make_target("regression", np.where(np.arange(8) < 4, rng.normal(size=8), np.nan)[:, None])
+        space = build_space(feature_columns(table), target_columns(target), 0.3)
+        gram = space.full @ space.full.T
+        if width < 16:
+            assert space.turned is space.full
+            assert space.size == 0
+        else:
+            assert space.turned.shape[1] < 8  # the rows are centred: their sum is 0
+            assert space.size == pytest.approx(gram.max())
+        np.testing.assert_allclose(space.turned @ space.turned.T, gram, rtol=0, atol=1e-12 * gram.max())
+
+
 @pytest.mark.parametrize("share", [0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3])
 def test_trees_on_nearly_dependent_rows_equal_their_twins(share):
     for seed in range(3):

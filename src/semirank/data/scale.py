@@ -69,7 +69,7 @@ def units(values: np.ndarray) -> np.ndarray:
     >>> units(np.array([[3.0, 1e305, 3e-320]])).tolist() == [1.0, 2.0**60, 2.0**-1061]
     True
     """
-    largest = np.where(np.isnan(values), 0.0, np.abs(values)).max(axis=0, initial=0.0)
+    largest = np.fmax.reduce(np.abs(values), axis=0, initial=0.0)  # NaN is ignored
     small = (largest > 0.0) & (largest < 2.0**-900)
     tiny = np.ldexp(1.0, np.where(small, np.frexp(largest)[1], 0))
     return np.where(largest > 2.0**960, 2.0**60, np.where(small, tiny, 1.0))

@@ -102,8 +102,10 @@ def grow_forest(
     n_workers = effective_n_jobs(n_jobs)
     targets = target_columns(target)
     m, n_columns = len(target), material.features.values.shape[1] + targets.values.shape[1]
-    ensure_room(32.0 * m * n_columns, f"A forest on {m} rows and {n_columns} columns")
-    space = build_space(material.features, targets, supervision, plan.missing_weight)
+    gram = 24.0 * m * m if 2 * m <= n_columns else 0.0
+    ensure_room(32.0 * m * n_columns + gram, f"A forest on {m} rows and {n_columns} columns")
+    with _blas().limit(limits=1, user_api="blas"):
+        space = build_space(material.features, targets, supervision, plan.missing_weight)
     ensure_room(
         n_workers * _bytes_per_worker(material.tests, space),
         f"Growing {n_workers} trees at a time on {m} rows and {n_columns} columns",

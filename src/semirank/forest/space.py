@@ -41,6 +41,8 @@ class Space(NamedTuple):
     """Clustering columns, scaled so that imp of the training set is (at most) 1."""
 
     full: np.ndarray  # (M, C_full)
+    turned: np.ndarray  # the same rows in at most M coordinates, or `full` itself (`_turned`)
+    size: float  # largest squared length of a row that `turned` was made from; 0 for `full` itself
     group: np.ndarray  # (M, C_group), 0 where unknown
     group_known: np.ndarray  # (M, G) float64 0/1
     group_start: np.ndarray  # (G + 1,) int64
@@ -69,44 +71,57 @@ class Prototype(NamedTuple):
 def build_tests(table: Table) -> Tests:
     """Codes of all features; computed once per fit."""
     m, d = table.shape
+    numeric = table.n_values == 0
     codes = np.full((d, m), -1, dtype=np.int32)
-    n_codes = np.empty(d, dtype=np.int64)
-    levels: list[np.ndarray] = []
-    start = np.zeros(d + 1, dtype=np.int64)
-    for j, column in enumerate(np.ascontiguousarray(table.values.T)):
-        known = ~np.isnan(column)
-        if table.n_values[j]:
-            codes[j, known] = column[known]
-            n_codes[j] = table.n_values[j]
-            start[j + 1] = start[j]
-            continue
-        distinct, inverse = _distinct(column[known])
-        codes[j, known] = inverse
-        n_codes[j] = len(distinct)
-        levels.append(distinct)
-        start[j + 1] = start[j] + len(distinct)
-    flat = np.concatenate(levels) if levels else np.zeros(0)
+    levels = [np.zeros(0)] * d
+    for first in range(0, d, _BLOCK):
+        part = slice(first, first + _BLOCK)
+        lines = np.ascontiguousarray(table.values[:, part].T)
+        known = ~np.isnan(lines)
+        complete = known.all(axis=1) & numeric[part]
+        codes[part][complete], several = _ranked(lines[complete])
+        for j, own in zip(np.flatnonzero(complete), several):
+            levels[first + j] = own
+        for j in np.flatnonzero(~complete):
+            values = lines[j, known[j]]
+            if numeric[first + j]:
+                (values,), (levels[first + j],) = _ranked(values[None])
+            codes[first + j, known[j]] = values
+    sizes = np.array([len(own) for own in levels], dtype=np.int64)
     has_missing = np.asarray(codes.min(axis=1, initial=0) < 0, dtype=np.uint8)
     return Tests(
         codes=codes,
         codes_by_row=np.ascontiguousarray(codes.T),
         has_missing=has_missing,
-        n_codes=n_codes,
-        nominal=(table.n_values > 0).astype(np.uint8),
-        levels=flat,
-        level_start=start,
+        n_codes=np.where(numeric, sizes, table.n_values),
+        nominal=(~numeric).astype(np.uint8),
+        levels=np.concatenate([np.zeros(0), *levels]),
+        level_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         values=np.ascontiguousarray(table.values, dtype=np.float64),
-        plain=bool(not has_missing.any() and not table.n_values.any()),
+        plain=bool(not has_missing.any() and numeric.all()),
     )
 
 
-def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different numbers, ascending, and the place of each among them; zeros and ones without a sort."""
-    ends = np.array([numbers.min(initial=np.inf), numbers.max(initial=-np.inf)])
-    upper = numbers == ends[1]
-    if ends[0] < ends[1] and (upper | (numbers == ends[0])).all():
-        return ends, upper
-    return np.unique(numbers, return_inverse=True)
+def _ranked(lines: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The place of every number among the different ones of its line, and these, ascending."""
+    low = lines.min(axis=1, initial=np.inf)
+    high = lines.max(axis=1, initial=-np.inf)
+    upper = lines == high[:, None]
+    codes = upper.astype(np.int32)
+    # Lines of two numbers, as fingerprints are, need no sort.
+    two = (low < high) & (upper | (lines == low[:, None])).all(axis=1)
+    levels = list(np.stack([low, high], axis=1))
+    others = np.flatnonzero(~two)
+    order = np.argsort(lines[others], axis=1)
+    ascending = np.take_along_axis(lines[others], order, axis=1)
+    new = np.ones(ascending.shape, bool)
+    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    places = np.empty(ascending.shape, np.int32)
+    np.put_along_axis(places, order, np.cumsum(new, axis=1, dtype=np.int32) - 1, axis=1)
+    codes[others] = places
+    for line, numbers, is_new in zip(others, ascending, new):
+        levels[line] = numbers[is_new]
+    return codes, levels
 
 
 class Scaled(NamedTuple):
@@ -221,12 +236,13 @@ def build_space(
     features: Columns, targets: Columns, supervision: float, missing_weight: str = "all"
 ) -> Space:
     """Clustering columns for one w: features share 1 - w equally, targets share w by alpha."""
-    sides = [
-        side.values * np.sqrt(level * side.share)
-        for side, level in ((features, 1 - supervision), (targets, supervision))
-        if level > 0
-    ]
-    return _by_pattern(np.concatenate(sides, axis=1), missing_weight)
+    sides = [side for side in ((features, 1 - supervision), (targets, supervision)) if side[1] > 0]
+    columns = np.empty((len(features.values), sum(side.values.shape[1] for side, _ in sides)))
+    end = 0
+    for side, level in sides:
+        first, end = end, end + side.values.shape[1]
+        np.multiply(side.values, np.sqrt(level * side.share), out=columns[:, first:end])
+    return _by_pattern(columns, missing_weight)
 
 
 def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
@@ -238,8 +254,12 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
     groups = sorted(patterns.values(), key=lambda group: len(group) > 1)
     grouped = [j for group in groups for j in group]
     known = (~unknown[:, [group[0] for group in groups]]).astype(float)
+    full = np.ascontiguousarray(columns[:, ~holes] if holes.any() else columns)
+    turned, size = _turned(full)
     return Space(
-        full=np.ascontiguousarray(columns[:, ~holes] if holes.any() else columns),
+        full=full,
+        turned=turned,
+        size=size,
         group=np.ascontiguousarray(np.where(unknown[:, grouped], 0.0, columns[:, grouped])),
         group_known=np.ascontiguousarray(known),
         group_start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
@@ -248,6 +268,25 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
         knows=known.any(axis=1).astype(np.uint8),
         by_known=missing_weight == "known",
     )
+
+
+def _turned(full: np.ndarray) -> tuple[np.ndarray, float]:
+    """Fewer coordinates for few rows: a factor of their Gram matrix (DESIGN 4, trick 5), once for all trees.
+
+    Sums of rows keep their lengths, and thereby every h; thousands of genes of some hundred samples become
+    some hundred columns. Pivots are taken by size, as in `rotate`, which does the same for small nodes.
+    """
+    m, width = full.shape
+    if 2 * m > width:
+        return full, 0.0
+    from scipy.linalg.lapack import dpstrf
+
+    gram = full @ full.T
+    size = float(gram.diagonal().max())
+    factor, pivots, rank, _ = dpstrf(gram, tol=1e-15 * m * size, lower=1)
+    turned = np.zeros((m, rank))
+    turned[pivots - 1] = np.tril(factor)[:, :rank]
+    return turned, size
 
 
 def build_prototype(target: Target) -> Prototype:

@@ -212,10 +212,10 @@ def grow_tree(
 @kernel
 def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch):
     """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
-    # Full columns come from bases[k]: the data, or coordinates made by `rotate` for a subtree; a row's place
-    # in its base is in `at`.
-    bases = [space.full]
-    sizes = [0.0]
+    # Full columns come from bases[k]: the data, or coordinates made for all rows or, by `rotate`, for a
+    # subtree; a row's place in its base is in `at`.
+    bases = [space.turned]
+    sizes = [space.size]
     rest = Rest(space.group_start, space.n_single, space.group_factor, space.by_known)
     totals, mean = scratch.sums[TOTALS], scratch.sums[MEAN]
     rows, at, spare_rows, spare_at = places[0], places[1], places[2], places[3]
