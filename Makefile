@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+KERNEL_TESTS := $(patsubst %,tests/test_%.py,neighbors judge laplace relief forest_kernels)
 
 .PHONY: demo test test-full test-all fuzz faults coverage mutants lint format docs bench clean clean-cache
 
@@ -30,7 +31,7 @@ faults: $(STAMP)  ## kill, interrupt and fill the disk at random moments; takes 
 coverage: $(STAMP)  ## branches that the tests take; then the kernels, as plain Python
 	@$(BIN)/python -m pytest -n 2 --cov --cov-report=term
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov --cov-config=tests/kernels.coveragerc \
-		--cov-report=term tests/test_forest_kernels.py tests/test_neighbors.py tests/test_relief.py -k "twin or naive" \
+		--cov-report=term $(KERNEL_TESTS) -k "twin or dense or everything_equal or first_guess or float32" \
 		-W "ignore:overflow encountered:RuntimeWarning"
 
 mutants: $(STAMP)  ## change the code and see whether a test notices; takes hours, --sample N less
