@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from .optional import missing
+from .optional import missing, pd
 
 # How long an example takes says more about the machine, and what else it does, than about the code.
 # The usual run tries the same examples every time, so that it fails for what was changed; the full one
@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(config, items):
         callspec = getattr(item, "callspec", None)
         if callspec is not None and (lacking := missing(list(callspec.params.values()))) is not None:
             item.add_marker(pytest.mark.skip(reason=f"needs {lacking.library}"))
+        if item.name.endswith(".to_frame") and not pd:  # an example in a docstring shows a frame
+            item.add_marker(pytest.mark.skip(reason="needs pandas"))
     if config.getoption("--runslow") or os.environ.get("CI_FULL") == "1":
         return
     skip = pytest.mark.skip(reason="slow; use --runslow or CI_FULL=1")

@@ -17,6 +17,8 @@ from semirank import Ranking, load
 from semirank._cli_input import parameters
 from semirank._ranking_files import write_whole
 
+from .optional import needs_pyarrow
+
 SOURCES = sorted(Path(semirank.__file__).parent.rglob("*.py"))
 # Messages between a study and the worker processes that it starts itself, over their pipes: no file.
 PIPES = {"workers"}
@@ -75,7 +77,7 @@ def test_pickles_are_no_rankings(tmp_path, suffix):
     assert not trace.exists()
 
 
-@pytest.mark.parametrize("suffix", ["arff", "csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["arff", "csv", pytest.param("parquet", marks=needs_pyarrow)])
 def test_pickles_are_no_data(tmp_path, suffix):
     trace = tmp_path / "executed"
     path = tmp_path / f"d.{suffix}"

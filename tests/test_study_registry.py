@@ -198,6 +198,7 @@ class TestDataFolder:
         assert data_folder() == tmp_path / "variable"
         monkeypatch.delenv("SEMIRANK_DATA")
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        pytest.importorskip("pooch")
         assert data_folder().name == "semirank"
 
     def test_wrong_folder(self, tmp_path, monkeypatch):

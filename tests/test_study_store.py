@@ -19,6 +19,8 @@ from semirank.study import store as module
 from semirank.study.plan import Job, Study
 from semirank.study.records import Record
 
+from .optional import needs_pyarrow
+
 QUICK = Study(PRESETS["quick"], 0, None)
 
 
@@ -316,7 +318,7 @@ def test_a_read_only_connection_writes_nothing(path):
         store.claim(jobs[3])
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", pytest.param(".parquet", marks=needs_pyarrow)])
 def test_export_and_import_keep_everything(path, tmp_path, suffix):
     filled(path)
     out, other = tmp_path / f"export{suffix}", tmp_path / "other.sqlite"
@@ -376,11 +378,12 @@ def test_bad_exports_are_told(path, tmp_path):
     refuse(text.replace("quick", "quik"), r"no preset 'quik'")
     refuse(b"\xff\xfe\x00", "cannot be read")
     refuse(b"\x1f\x8b nothing", "cannot be read", "bad.csv.gz")
-    refuse(b"nothing", "not an export of a study", "bad.parquet")
     with pytest.raises(ValueError, match=r"must end in .csv, .csv.gz or .parquet"):
         import_store(other, tmp_path / "x.json")
     with pytest.raises(FileNotFoundError):
         import_store(other, tmp_path / "none.csv")
+    pytest.importorskip("pyarrow")
+    refuse(b"nothing", "not an export of a study", "bad.parquet")
 
 
 def test_properties_of_data_sets(path):
