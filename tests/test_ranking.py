@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import struct
+import sys
 import threading
 
 import numpy as np
@@ -503,3 +504,11 @@ class TestAgreement:
         for measure in (kendall_tau, overlap_curve, fuji_curve):
             with pytest.raises(ValueError, match=message):
                 measure(a, b)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_need_their_library(library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    ranking = Ranking(names=("a", "b"), scores=[0.1, 0.4], method="relief", importance="relief")
+    with pytest.raises(ImportError, match=f"needs {library}: pip install {library}"):
+        ranking.to_frame(library)

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import __version__
 from .agreement import Agreement, agreement
+from .data.frames import make_frame
 
 TASK_NAMES = {
     "classification": "classification",
@@ -244,15 +245,7 @@ class Ranking:
         0     1       b       1     0.4
         1     2       a       0     0.1
         """
-        if library == "pandas":
-            import pandas
-
-            return pandas.DataFrame(self.to_columns())
-        if library == "polars":
-            import polars
-
-            return polars.DataFrame(self.to_columns())
-        raise ValueError(f'library must be "pandas" or "polars", got {library!r}.')
+        return make_frame(self.to_columns(), library)
 
     def compare(self, other: Ranking) -> Agreement:
         """Agreement of the main importances of two rankings of the same features, matched by name.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import importlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,17 @@ def encode_features(
     else:
         table = table_from_columns(_columns(data, final), final, data.shape[0], nominal)
     return _noted(table, notes)
+
+
+def make_frame(columns: Mapping[str, Any], library: str) -> Any:
+    """Columns as a data frame of "pandas" or "polars"."""
+    if library not in ("pandas", "polars"):
+        raise ValueError(f'library must be "pandas" or "polars", got {library!r}.')
+    try:
+        module = importlib.import_module(library)
+    except ImportError:
+        raise ImportError(f"A data frame needs {library}: pip install {library}.") from None
+    return module.DataFrame(columns)
 
 
 def encode_like(X: Any, table: Table, *, estimator_name: str = "semirank") -> Table:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..data.frames import make_frame
 from ..ranking import Ranking, plain, printable
 from .intervals import Interval
 
@@ -180,15 +181,7 @@ class Evaluation:
         ----------
         library : {"pandas", "polars"}
         """
-        if library == "pandas":
-            import pandas
-
-            return pandas.DataFrame(self.to_columns())
-        if library == "polars":
-            import polars
-
-            return polars.DataFrame(self.to_columns())
-        raise ValueError(f'library must be "pandas" or "polars", got {library!r}.')
+        return make_frame(self.to_columns(), library)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON and for the evaluation section of the report."""
