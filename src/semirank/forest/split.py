@@ -42,7 +42,7 @@ BATCH = 16
 FEW_ROWS = 32
 
 # Nodes of extra trees with at most this many rows evaluate all features side by side (`value_side_by_side`).
-SIDE_BY_SIDE = 32
+SIDE_BY_SIDE = 64
 
 # Nominal features with more values than this in a node are ordered along an axis that AXIS_STEPS steps lead
 # to: finding the longest one exactly takes the cube of their number.
