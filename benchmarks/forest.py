@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from semirank.data.frames import encode_features
 from semirank.data.target import encode_target
 from semirank.forest.space import build_space, feature_columns, target_columns
 
-from .common import best_time, markdown, peak_memory
+from .common import best_time, best_times, markdown, peak_memory
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
 TARGETS = {
@@ -86,30 +87,27 @@ def theirs(X, Y, ensemble, n_trees):
     return kind(n_trees, max_features=share, bootstrap=True, n_jobs=1, random_state=0).fit(X, Y)
 
 
+def compared(mine: float, peer: float) -> list[str]:
+    """Milliseconds of both, and their ratio."""
+    return [f"{mine * 1e3:.1f}", f"{peer * 1e3:.1f}", f"{mine / peer:.2f}"]
+
+
 def same_work() -> list[list[str]]:
     rows = []
     for name, make in DATA.items():
         X, y, task = make()
         Y = columns(X, y, task)
         for ensemble, n_trees, goal in zip(ENSEMBLES, TREES[name], TARGETS[name]):
-            mine = best_time(ours, X, y, task, ensemble, n_trees) / n_trees
-            peer = best_time(theirs, X, Y, ensemble, n_trees, repeats=2) / n_trees
-            rows.append(
-                [name, ensemble, f"{mine * 1e3:.1f}", f"{peer * 1e3:.1f}", f"{mine / peer:.2f}", f"<= {goal}"]
+            mine, peer = best_times(
+                partial(ours, X, y, task, ensemble, n_trees), partial(theirs, X, Y, ensemble, n_trees)
             )
+            rows.append([name, ensemble, *compared(mine / n_trees, peer / n_trees), f"<= {goal}"])
     X, y, task = digits()
-    mine = best_time(ours, X, y, task, "random_forest", 100, supervision=1.0) / 100
-    peer = best_time(RandomForestClassifier(100, n_jobs=1, random_state=0).fit, X, y) / 100
-    rows.append(
-        [
-            "digits, w = 1",
-            "random_forest",
-            f"{mine * 1e3:.1f}",
-            f"{peer * 1e3:.1f}",
-            f"{mine / peer:.2f}",
-            "<= 1.5",
-        ]
+    model = RandomForestClassifier(100, n_jobs=1, random_state=0)
+    mine, peer = best_times(
+        partial(ours, X, y, task, "random_forest", 100, supervision=1.0), partial(model.fit, X, y)
     )
+    rows.append(["digits, w = 1", "random_forest", *compared(mine / 100, peer / 100), "<= 1.5"])
     return rows
 
 
@@ -125,11 +123,9 @@ def few_labels() -> list[list[str]]:
         holes = y.astype(float)
         holes[np.random.default_rng(1).permutation(len(y))[100:]] = np.nan
         for ensemble, n_trees in zip(ENSEMBLES, TREES[name]):
-            seconds, visits = [], []
-            for target in (y, holes):
-                seconds.append(best_time(ours, X, target, task, ensemble, n_trees))
-                model = ours(X, target, task, ensemble, n_trees)
-                visits.append(model.importances_["symbolic"].sum())
+            works = [partial(ours, X, target, task, ensemble, n_trees) for target in (y, holes)]
+            seconds = best_times(*works)
+            visits = [work().importances_["symbolic"].sum() for work in works]
             raw, longer = seconds[1] / seconds[0], visits[1] / visits[0]
             rows.append([name, ensemble, f"{raw:.2f}", f"{longer:.2f}", f"{raw / longer:.2f}", "<= 1.2"])
     return rows
@@ -140,8 +136,9 @@ def two_threads() -> list[list[str]]:
     for name, make in DATA.items():
         X, y, task = make()
         for ensemble, n_trees in zip(ENSEMBLES, TREES[name]):
-            one = best_time(ours, X, y, task, ensemble, n_trees, repeats=2)
-            two = best_time(ours, X, y, task, ensemble, n_trees, n_jobs=2, repeats=2)
+            one, two = best_times(
+                *(partial(ours, X, y, task, ensemble, n_trees, n_jobs=n_jobs) for n_jobs in (1, 2))
+            )
             rows.append([name, ensemble, f"{one / two:.2f}", ">= 1.7"])
     return rows
 

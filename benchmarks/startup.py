@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from .common import best_time, markdown
 
-_LAUNCH = "import sys; sys.argv[0] = 'semirank'; from semirank.cli import main; main()"
+_LAUNCH = "import sys; sys.argv[0] = 'semirank'; from semirank.cli import program; program()"
 
 
 def tables() -> Iterator[str]:

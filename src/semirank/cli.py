@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import pkgutil
@@ -312,9 +313,22 @@ def _invoke() -> int:
 
 
 def main() -> None:
-    """Entry point of the command `semirank`."""
+    """Run the command that `sys.argv` holds, and leave."""
     _terminal.leave(_terminal.run(_invoke))
 
 
+def program() -> None:
+    """Entry point of the program `semirank`.
+
+    The libraries leave hundreds of thousands of objects that live until the end; to look through them for
+    garbage, while they are imported and once more at the end, takes longer than many a ranking.
+    """
+    gc.set_threshold(50_000)
+    try:
+        main()
+    finally:
+        gc.freeze()
+
+
 if __name__ == "__main__":
-    main()
+    program()
