@@ -17,7 +17,7 @@ from semirank.data.frames import encode_features
 from semirank.data.target import encode_target
 from semirank.study.areas import DEFINITIONS, ENSEMBLES, FOREST_SCORES, SCORES, collect, differences
 from semirank.study.paper import known_stand_ins, paper_names, paper_tables
-from semirank.study.properties import sizes
+from semirank.study.properties import paper_numbers
 from semirank.study.ranks import compare, friedman, holm, rank_rows, signed_rank
 from semirank.study.sheet import Sheet
 from semirank.study.tables import sheets, spearman, write_tables
@@ -265,14 +265,14 @@ def test_properties_hold_the_given_numbers(tables):
 
 def test_sizes_are_the_columns_of_the_paper():
     X = encode_features(np.arange(12.0).reshape(4, 3))
-    classes = sizes(X, encode_target(["a", "b", "b", None], task="classification"))
+    classes = paper_numbers(X, encode_target(["a", "b", "b", None], task="classification"))
     assert classes == {
         "examples": 4, "features": 3, "classes, labels or targets": 2, "majority share": pytest.approx(2 / 3)
     }  # fmt: skip
-    labels = sizes(X, encode_target([[0, 1], [1, 1], [0, 0], [np.nan, 1]], task="multi_label"))
+    labels = paper_numbers(X, encode_target([[0, 1], [1, 1], [0, 0], [np.nan, 1]], task="multi_label"))
     assert (labels["labels per row"], labels["depth"]) == (1.0, 1)
     tree = encode_target([{"a/b"}, {"a"}, {"c"}, None], hierarchy=["a", "a/b", "c"])
-    found = sizes(X, tree)
+    found = paper_numbers(X, tree)
     assert (found["classes, labels or targets"], found["depth"]) == (3, 2)
     assert found["labels per row"] == pytest.approx(4 / 3)  # ancestors count
 

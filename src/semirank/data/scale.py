@@ -37,10 +37,22 @@ def in_range(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
     >>> in_range(np.array([[-1.5e308], [0.0], [1.5e308]]), np.array([-1.5e308]), np.array([1.5e308])).ravel()
     array([0. , 0.5, 1. ])
     """
-    half = np.where(np.maximum(-low, high) > _HUGE, 0.5, 1.0)
-    width = high * half - low * half
+    half, width = spans(low, high)
     with np.errstate(over="ignore"):
         return (values * half - low * half) / np.where(width > 0, width, 1.0)
+
+
+def spans(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A factor, 1 or 1/2, for every range, and its width times that factor, which is a float.
+
+    Examples
+    --------
+    >>> half, width = spans(np.array([1.0, -1.5e308]), np.array([4.0, 1.5e308]))
+    >>> half.tolist(), width.tolist()
+    ([1.0, 0.5], [3.0, 1.5e+308])
+    """
+    half = np.where(np.maximum(-low, high) > _HUGE, 0.5, 1.0)
+    return half, high * half - low * half
 
 
 def in_widest_range(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

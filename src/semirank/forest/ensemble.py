@@ -28,6 +28,7 @@ from .space import (
     build_space,
     build_tests,
     feature_columns,
+    is_wide,
     target_columns,
 )
 from .split import Scratch
@@ -102,7 +103,7 @@ def grow_forest(
     n_workers = effective_n_jobs(n_jobs)
     targets = target_columns(target)
     m, n_columns = len(target), material.features.values.shape[1] + targets.values.shape[1]
-    gram = 24.0 * m * m if 2 * m <= n_columns else 0.0
+    gram = 24.0 * m * m if is_wide(m, n_columns) else 0.0
     ensure_room(32.0 * m * n_columns + gram, f"A forest on {m} rows and {n_columns} columns")
     with _blas().limit(limits=1, user_api="blas"):
         space = build_space(material.features, targets, supervision, plan.missing_weight)
@@ -158,9 +159,8 @@ def _blas() -> ThreadpoolController:
 
 
 def _chunks(n_trees: int, n_jobs: int) -> list[range]:
-    size = max(
-        1, min(10, n_trees // (4 * n_jobs))
-    )  # rounded down: a large last one would keep others waiting
+    # Rounded down: few large chunks would leave one thread waiting for the other's last.
+    size = max(1, min(10, n_trees // (4 * n_jobs)))
     return [range(first, min(first + size, n_trees)) for first in range(0, n_trees, size)]
 
 

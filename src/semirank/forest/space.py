@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.scale import in_range, spans
 from ..data.table import Table
 from ..data.target import Target
 
@@ -139,9 +140,8 @@ def scale_complete(lines: np.ndarray) -> Scaled:
     A line is first brought into [0, 1], so that neither 1e300 nor a spread of 1 around 1e9 loses digits.
     """
     low, high = lines.min(axis=1, keepdims=True), lines.max(axis=1, keepdims=True)
-    half = np.where(np.maximum(-low, high) > 1e300, 0.5, 1.0)  # high - low must not overflow
-    width = half * high - half * low
-    inside = (half * lines - half * low) / np.where(width > 0, width, 1.0)
+    half, width = spans(low, high)
+    inside = in_range(lines, low, high)
     mean = inside.mean(axis=1, keepdims=True)
     inside -= mean
     deviation = np.sqrt(np.mean(inside**2, axis=1, keepdims=True))
@@ -270,15 +270,20 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
     )
 
 
+def is_wide(n_rows: int, n_columns: int) -> bool:
+    """Whether complete columns so outnumber the rows that `_turned` is worth its Gram matrix."""
+    return n_columns >= 2 * n_rows
+
+
 def _turned(full: np.ndarray) -> tuple[np.ndarray, float]:
     """Fewer coordinates for few rows: a factor of their Gram matrix (DESIGN 4, trick 5), once for all trees.
 
     Sums of rows keep their lengths, and thereby every h; thousands of genes of some hundred samples become
     some hundred columns. Pivots are taken by size, as in `rotate`, which does the same for small nodes.
     """
-    m, width = full.shape
-    if 2 * m > width:
+    if not is_wide(*full.shape):
         return full, 0.0
+    m = len(full)
     from scipy.linalg.lapack import dpstrf
 
     gram = full @ full.T

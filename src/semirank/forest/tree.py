@@ -308,7 +308,7 @@ def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds,
             )
         if impurity <= 1e-12 * total:
             continue
-        if random_test is not None and aside:
+        if random_test is not None and aside:  # the first half is for the compiler
             tie = TIE * impurity
             value_side_by_side(
                 tests.values,

@@ -61,7 +61,7 @@ def dataset_properties(
                     say(f"no sizes and no clustering hypothesis for {name}: {error}")
                 continue
             X, target = found.dataset.X, found.dataset.target
-            new = sizes(X, target)
+            new = paper_numbers(X, target)
             if CH not in here:
                 new[CH] = cluster_hypothesis(X, target)
             for number, value in new.items():
@@ -70,7 +70,7 @@ def dataset_properties(
     return known
 
 
-def sizes(X: Table, target: Target) -> dict[str, float]:
+def paper_numbers(X: Table, target: Target) -> dict[str, float]:
     """The columns of the paper's tables of data sets, as far as the task has them."""
     found: dict[str, float] = {EXAMPLES: X.shape[0], FEATURES: X.shape[1]}
     known = target.values[target.labeled]
