@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ._memory import ensure_room
 from ._neighbor_layouts import SquaredSearch, SquaredSpace, l1_layout, plain_first, squared_space, tiles
+from ._parallel import each
 from .data.scale import in_range, ranges
 from .data.table import Table
 
@@ -224,22 +223,13 @@ def run_parts(
     progress: Progress | None = None,
     what: str = "blocks of rows",
 ) -> list[Any]:
-    """`work` on every part in threads, results in order; BLAS itself keeps to one thread meanwhile."""
+    """`work` on every part in threads, results in order."""
     done = []
-    with _blas().limit(limits=1, user_api="blas"):
-        parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-        for result in parallel(delayed(work)(part) for part in parts):
-            done.append(result)
-            if progress is not None:
-                progress(len(done), len(parts), what)
+    for result in each(work, parts, n_jobs):
+        done.append(result)
+        if progress is not None:
+            progress(len(done), len(parts), what)
     return done
-
-
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def _joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> Neighbors:

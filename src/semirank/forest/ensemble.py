@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg.cython_blas  # noqa: F401  loaded before its threads are limited
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
-from threadpoolctl import ThreadpoolController
 
 from .._memory import ensure_room
+from .._parallel import count_workers, each, one_blas_thread
 from ..data.scale import from_unit, units, unscale
 from ..data.table import Table
 from ..data.target import Target
@@ -100,12 +97,12 @@ def grow_forest(
     what: str = "trees",
 ) -> Forest:
     """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`."""
-    n_workers = effective_n_jobs(n_jobs)
+    n_workers = count_workers(n_jobs, shared=False)
     targets = target_columns(target)
     m, n_columns = len(target), material.features.values.shape[1] + targets.values.shape[1]
     gram = 24.0 * m * m if is_wide(m, n_columns) else 0.0
     ensure_room(32.0 * m * n_columns + gram, f"A forest on {m} rows and {n_columns} columns")
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         space = build_space(material.features, targets, supervision, plan.missing_weight)
     ensure_room(
         n_workers * _bytes_per_worker(material.tests, space),
@@ -113,26 +110,16 @@ def grow_forest(
     )
     prototype = build_prototype(target)
     labeled = target.labeled
-    common = (material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
-    chunks = _chunks(plan.n_trees, n_workers)
+    # BLAS runs one thread inside a tree: trees are the parallel part.
+    work = partial(_grow_chunk, material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
     members: list[Member] = []
     per_target = np.zeros((material.table.shape[1], len(target.names)))
-    # BLAS runs one thread inside a tree: trees are the parallel part, and sums do not depend on the number of
-    # threads. Set here for threads, and again in `_grow_chunk` for other processes.
-    with _blas().limit(limits=1, user_api="blas"):
-        # mmap_mode: other processes get large arrays as files; read-only ones would be compiled for anew.
-        # A backend that cannot hand over results one by one (multiprocessing) gives them at the end.
-        one_by_one = get_active_backend(prefer="threads")[0].supports_return_generator
-        return_as = "generator" if one_by_one else "list"
-        jobs = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as, mmap_mode="c")(
-            delayed(_grow_chunk)(*common, chunk) for chunk in chunks
-        )
-        for grown in jobs:
-            for member, gains in grown:  # in the order of trees, so that the sum does not depend on n_jobs
-                members.append(member)
-                per_target += gains
-            if progress is not None:
-                progress(len(members), plan.n_trees, what)
+    for grown in each(work, _chunks(plan.n_trees, n_workers), n_jobs, shared=False):
+        for member, gains in grown:  # in the order of trees, so that the sum does not depend on n_jobs
+            members.append(member)
+            per_target += gains
+        if progress is not None:
+            progress(len(members), plan.n_trees, what)
     return Forest(members, per_target / plan.n_trees, prototype.offset, prototype.scale)
 
 
@@ -152,12 +139,6 @@ def _bytes_per_worker(tests: Tests, space: Space) -> float:
     return 16.0 * m * width + d * n_values + 16.0 * n_ordered * width
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """The BLAS of this process; finding it takes longer than growing a small tree."""
-    return ThreadpoolController()
-
-
 def _chunks(n_trees: int, n_jobs: int) -> list[range]:
     # Rounded down: few large chunks would leave one thread waiting for the other's last.
     size = max(1, min(10, n_trees // (4 * n_jobs)))
@@ -175,7 +156,7 @@ def _grow_chunk(
     numbers: Sequence[int],
 ) -> list[tuple[Member, np.ndarray]]:
     scratch = make_scratch(material.tests, space, plan.growth)
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():  # here too, for other processes
         return [
             _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, scratch, number)
             for number in numbers

@@ -49,8 +49,10 @@ SIDE_BY_SIDE = 64
 MANY_VALUES = 32
 AXIS_STEPS = 20
 
-# Numeric features with more values than this in a node are scanned row by row.
+# Numeric features with more values than this in a node are scanned row by row, as are those whose sums per
+# value have more than SUM_COST numbers for a row: sorting it costs no more than adding that many (measured).
 MANY_BUCKETS = 512
+SUM_COST = 32
 
 
 class Scratch(NamedTuple):
@@ -820,7 +822,8 @@ def value_of_values(
         sum_missing(payload, code, n, lay.width, scratch.sums[MISS])
     if nominal or (n > FEW_ROWS and high - low <= 4 * n + 64):
         n_values = index_values(code, n, low, high, scratch.values, order)
-        by_value = nominal or (2 * n_values <= n and n_values <= MANY_BUCKETS)
+        few = 2 * n_values <= n and n_values <= MANY_BUCKETS
+        by_value = nominal or (few and n_values * lay.width <= SUM_COST * n)
     if by_value:
         fill_buckets(
             payload,
