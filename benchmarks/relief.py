@@ -1,14 +1,16 @@
 """Relief, Laplace, the judge and the neighbour search against their peers: time and peak memory.
 
 skrebate and fast-select are used where they are installed.
-Ratios are our time over the peer's, both the best of several warm runs in the same process.
+Ratios are our time over the peer's: both take turns in one process, and the best of
+several warm runs counts.
 """
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -21,7 +23,7 @@ from semirank.data.target import encode_target
 from semirank.judge import knn_predict
 from semirank.neighbors import nearest_l1
 
-from .common import best_time, markdown, peak_memory
+from .common import best_time, best_times, markdown, peak_memory
 
 
 class Line(NamedTuple):
@@ -33,10 +35,11 @@ class Line(NamedTuple):
     goal: str
 
 
-def best(work: Callable[[], object], repeats: int = 3) -> float:
-    """The fastest of several runs, after one to compile and warm up."""
-    work()
-    return best_time(work, repeats=repeats)
+def warm_times(*works: Callable[[], object]) -> list[float]:
+    """The fastest run of each, after one to compile and warm up."""
+    for work in works:
+        work()
+    return best_times(*works)
 
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
@@ -53,24 +56,29 @@ def relief(n_jobs: int) -> list[Line]:
     """All rows, 30 neighbours, complete labels: the amount of work of ReliefF."""
     lines = []
     for name, (X, y) in {"digits": digits(), "2000 x 200": numeric()}.items():
-        ours = best(
-            lambda X=X, y=y: ReliefRanker(n_neighbors=30, task="classification", n_jobs=n_jobs).fit(X, y)
-        )
-        where = f"{name}, {n_jobs} job{'s' * (n_jobs > 1)}"
-        skrebate = fast_select = None
+        ranker = ReliefRanker(n_neighbors=30, task="classification", n_jobs=n_jobs)
+        works = [partial(ranker.fit, X, y)]
+        if importlib.util.find_spec("fast_select"):
+            from fast_select import ReliefF as FastReliefF
+
+            works.append(partial(FastReliefF(n_neighbors=30, n_jobs=n_jobs, backend="cpu").fit, X, y))
+        ours, *fast_select = warm_times(*works)
+        skrebate = None
         if importlib.util.find_spec("skrebate"):
             from skrebate import ReliefF
 
             # It takes a minute and compiles nothing: one run.
             skrebate = best_time(ReliefF(n_neighbors=30, n_jobs=n_jobs).fit, X, y, repeats=1)
-        if importlib.util.find_spec("fast_select"):
-            from fast_select import ReliefF as FastReliefF
-
-            fast_select = best(
-                lambda X=X, y=y: FastReliefF(n_neighbors=30, n_jobs=n_jobs, backend="cpu").fit(X, y)
-            )
+        where = f"{name}, {n_jobs} job{'s' * (n_jobs > 1)}"
         lines.append(Line(f"Relief / skrebate ReliefF, {where}", ours, skrebate, "<= 0.02"))
-        lines.append(Line(f"Relief / fast-select ReliefF, {where}", ours, fast_select, "<= 1"))
+        lines.append(
+            Line(
+                f"Relief / fast-select ReliefF, {where}",
+                ours,
+                fast_select[0] if fast_select else None,
+                "<= 1",
+            )
+        )
     return lines
 
 
@@ -83,12 +91,14 @@ def neighbors() -> list[Line]:
         ("7395 x 1836 binary", (rng.random((7395, 1836)) < 0.1).astype(np.float64), "<= 0.1"),
     ):
         table = encode_features(X)
-        ours = best(lambda table=table: nearest_l1(table, 30, n_jobs=1))
         # Of the many seconds that the binary data take, a part of the queries is enough.
         asked = X[:1000]
         brute = NearestNeighbors(n_neighbors=31, algorithm="brute", metric="manhattan", n_jobs=1).fit(X)
         with threadpool_limits(1):
-            peer = best(lambda brute=brute, asked=asked: brute.kneighbors(asked), 1) * len(X) / len(asked)
+            ours, part = warm_times(
+                partial(nearest_l1, table, 30, n_jobs=1), partial(brute.kneighbors, asked)
+            )
+        peer = part * len(X) / len(asked)
         lines.append(Line(f"neighbours / scikit-learn brute manhattan, {name}", ours, peer, goal))
     return lines
 
@@ -104,11 +114,13 @@ def judge() -> list[Line]:
         table, target = encode_features(X), encode_target(y, task="classification")
         train, test = np.arange(half), np.arange(half, len(X))
         data = table.take(train), target.take(train), table.take(test)
-        ours = best(lambda data=data, weights=weights: knn_predict(weights, *data, k=20, n_jobs=1))
         model = KNeighborsClassifier(20, algorithm="brute", n_jobs=1)
         a, b = (X[:half] - low) * scale, (X[half:] - low) * scale
         with threadpool_limits(1):
-            peer = best(lambda model=model, a=a, b=b, y=y[:half]: model.fit(a, y).predict_proba(b))
+            ours, peer = warm_times(
+                partial(knn_predict, weights, *data, k=20, n_jobs=1),
+                lambda model=model, a=a, b=b, y=y[:half]: model.fit(a, y).predict_proba(b),
+            )
         lines.append(Line(f"judge / scikit-learn KNeighborsClassifier brute, {name}", ours, peer, "<= 1"))
     return lines
 
@@ -119,14 +131,14 @@ def grid() -> list[Line]:
     for name, (X, y), n_labeled in (("digits", digits(), 100), ("5000 x 100", numeric(5000, 100), 200)):
         known = y.astype(np.float64)
         known[n_labeled:] = np.nan
-        one, many = (
-            best(
-                lambda X=X, known=known, setting=setting: ReliefRanker(
-                    task="classification", n_jobs=1, random_state=0, **setting
-                ).fit(X, known)
-            )
-            for setting in ({"n_neighbors": 30}, {"n_neighbors": "auto", "influence": "auto"})
+        settings: tuple[dict[str, Any], ...] = (
+            {"n_neighbors": 30},
+            {"n_neighbors": "auto", "influence": "auto"},
         )
+        rankers = [
+            ReliefRanker(task="classification", n_jobs=1, random_state=0, **setting) for setting in settings
+        ]
+        one, many = warm_times(*(partial(ranker.fit, X, known) for ranker in rankers))
         lines.append(
             Line(f"Relief, 45 settings tuned / one setting, {name}, {n_labeled} labels", many, one, "<= 3")
         )

@@ -164,7 +164,7 @@ def make_scratch(tests: Tests, space: Space, growth: Growth) -> Scratch:
         axes=np.empty((2, MANY_VALUES, MANY_VALUES)) if orders else None,
         marks=np.empty((SIDE_BY_SIDE, n_features)),
         aside=np.empty((8, n_features)),
-        beside=np.empty((2, SIDE_BY_SIDE)),
+        beside=np.empty((2, SIDE_BY_SIDE + 4)),
     )
 
 
@@ -324,6 +324,7 @@ def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds,
                 scratch.marks,
                 scratch.aside,
                 scratch.beside,
+                scratch.order,
             )
             best, cut = best_side_by_side(
                 tests, rows[start:end], tie, impurity - tie, seeds[node], scratch.aside, scratch.features
