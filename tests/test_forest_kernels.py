@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from semirank.data.hierarchy import Hierarchy
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
+from semirank.forest.bits import Bits, bits_in, find_bits
 from semirank.forest.predict import apply_tree, node_sums, per_target_gain, prototypes
 from semirank.forest.scores import KIND, node_scores, permutation_damage
 from semirank.forest.space import build_prototype, build_space, build_tests, feature_columns, target_columns
@@ -38,7 +39,12 @@ class Case:
         space = build_space(*columns, self.w, g.missing_weight)
         growth = Growth(g.n_candidates, g.random_test, g.min_samples_leaf, g.min_labeled, g.max_depth)
         tests = build_tests(self.table)
-        return grow_tree(tests, space, self.weight, self.target.labeled, growth, np.uint64(self.seed))
+        bits = bits_in(find_bits(tests), space, self.w)
+        seed = np.uint64(self.seed)
+        return grow_tree(tests, space, self.weight, self.target.labeled, growth, seed, bits=bits)
+
+    def bits(self) -> Bits | None:
+        return find_bits(build_tests(self.table))
 
     def naive_tree(self) -> naive.Node:
         return naive.grow(self.table, self.target, self.w, self.weight, self.growth, self.seed)
@@ -72,6 +78,11 @@ def random_table(rng, m: int, d: int, kinds: tuple[str, ...], holes: bool) -> Ta
             x = rng.integers(rng.integers(2, 6), size=m) * 0.7 - 1.0
         elif kind == "binary":
             x = (rng.random(m) < rng.uniform(0.1, 0.9)).astype(float)
+        elif kind == "rare":
+            # One of two values is rare, whichever; a third one may be declared.
+            k = int(rng.choice([0, 2, 3]))
+            rare = rng.random(m) < rng.uniform(0.01, 0.1)
+            x = np.where(rare ^ (rng.random() < 0.4), 1.0 if k else 2.5, 0.0) + (k == 3)
         elif kind == "constant":
             x = np.full(m, 3.25)
         elif kind == "copy" and j:
@@ -319,6 +330,50 @@ def test_extra_trees_on_complete_numbers_equal_their_twins(task, leaf):
     for seed in range(2500, 2530):
         case = {"kinds": kinds, "holes": False, "d": (2, 9), "n_candidates": 9, "random_test": True}
         compare(seed, task, **case, min_samples_leaf=leaf, min_labeled=0.0, max_depth=1000)
+
+
+@every_task
+@pytest.mark.parametrize("random_test", [False, True])
+def test_trees_on_sparse_features_equal_their_twins(task, random_test):
+    """Where one of two values is rare, nodes count what occurs together."""
+    kinds = ("rare",) * 8 + ("constant", "copy")
+    counted = 0
+    for seed in range(6000, 6040):
+        case, tree, _, _ = compare(
+            seed,
+            task,
+            kinds=kinds,
+            holes=False,
+            m=(30, 150),
+            d=(3, 12),
+            random_test=random_test,
+            max_depth=1000,
+        )
+        counted += case.bits() is not None and case.w < 1 and tree.feature[0] >= 0
+    assert counted >= 15
+
+
+def test_what_counts_as_sparse():
+    """Every feature known, with at most two values, one of them rare."""
+    rng = np.random.default_rng(0)
+    rare = (rng.random((5, 200)) < 0.05).astype(float)
+    rare[1] = 1 - rare[1]
+    rare[2] = 7.0
+    hole, third, dense = rare.copy(), rare.copy(), rare.copy()
+    hole[0, 3], third[0, 3], dense[0] = np.nan, 0.5, rng.random(200) < 0.5
+    for columns in (hole, third, dense, rare[2:3], rare[:, :0]):
+        assert find_bits(build_tests(make_table(list(columns), [0] * len(columns)))) is None
+    assert find_bits(build_tests(make_table([2 * rare[0]], [3]))) is None
+    bits = find_bits(build_tests(make_table(list(rare), [0, 0, 0, 2, 3])))
+    assert bits is not None
+    assert bits.column_of.tolist() == [0, 1, -1, 2, 3]
+    ones = np.zeros((200, 4))
+    for i in range(200):
+        ones[i, bits.column[bits.start[i] : bits.start[i + 1]]] = 1
+    np.testing.assert_array_equal(ones, np.stack([rare[0], 1 - rare[1], rare[3], rare[4]], axis=1))
+    without, with_one = bits.example
+    assert ones[without, range(4)].tolist() == [0] * 4
+    assert ones[with_one, range(4)].tolist() == [1] * 4
 
 
 @every_task

@@ -14,6 +14,7 @@ from .._parallel import count_workers, each, one_blas_thread
 from ..data.scale import from_unit, units, unscale
 from ..data.table import Table
 from ..data.target import Target
+from .bits import Bits, bits_in, find_bits
 from .predict import apply_tree, node_sums, per_target_gain, prototypes
 from .scores import KIND, node_scores, permutation_damage
 from .space import (
@@ -39,6 +40,7 @@ class Material(NamedTuple):
 
     table: Table
     tests: Tests
+    bits: Bits | None
     features: Columns
     unit: np.ndarray  # (D,) of the numbers in `tests`, see `scale.units`
 
@@ -82,7 +84,8 @@ def prepare(table: Table) -> Material:
     ensure_room(8.0 * m * (3 * d + 2 * n_columns), f"A forest on {m} rows and {n_columns} columns")
     unit = np.where(table.n_values > 0, 1.0, units(table.values))
     plain = table if (unit == 1.0).all() else replace(table, values=table.values / unit)
-    return Material(table, build_tests(plain), feature_columns(table), unit)
+    tests = build_tests(plain)
+    return Material(table, tests, find_bits(tests), feature_columns(table), unit)
 
 
 def grow_forest(
@@ -111,6 +114,7 @@ def grow_forest(
     prototype = build_prototype(target)
     labeled = target.labeled
     # BLAS runs one thread inside a tree: trees are the parallel part.
+    material = material._replace(bits=bits_in(material.bits, space, supervision))
     work = partial(_grow_chunk, material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
     members: list[Member] = []
     per_target = np.zeros((material.table.shape[1], len(target.names)))
@@ -180,7 +184,7 @@ def _grow_member(
     rng = np.random.default_rng([plan.seed, number])
     weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(values))
     seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
-    tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0], scratch)
+    tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0], scratch, material.bits)
     tree = tree._replace(threshold=from_unit(tree.threshold, material.unit[tree.feature]))
     rows = np.flatnonzero(labeled & (weight > 0))
     known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._kernel import fast_inner, hot_inner, inlined, inner, kernel
+from .bits import sum_ones
 from .random import below, draw, feature_seed, unit
 
 # Values of h closer than this share of the node's impurity are equal: the first drawn wins (DESIGN 1.3).
@@ -936,6 +937,21 @@ def pick(n_tried, tie, cand_h):
 
 
 @fast_inner
+def value_of_bit(column, bits, rows, weight, payload, rest, lay, sums, total, min_leaf, found):
+    """h of the only test of a sparse feature: ones against the rest."""
+    run = sums[LEFT]
+    n_ones, square = sum_ones(column, bits, rows, weight, payload, lay.full, lay.width, run, found)
+    n_rest = total - n_ones
+    if n_ones < min_leaf or n_rest < min_leaf:
+        return 0.0
+    h = square * total / (n_ones * n_rest)
+    if lay.width > lay.full:
+        constant, one, zero = rest_terms(run, sums[MISS], 0.0, rest, lay, sums[TOTALS], total)
+        h += constant - n_ones * one - n_rest * zero
+    return h
+
+
+@fast_inner
 def try_candidates(
     tests,
     rest,
@@ -954,6 +970,8 @@ def try_candidates(
     seed,
     useful,
     scratch,
+    bits,
+    found,
 ):
     """Draw and evaluate candidates from number j on; with `batch`, 0/1 tests are left waiting.
 
@@ -972,6 +990,36 @@ def try_candidates(
         j += 1
         # Nodes are nested or disjoint: what is constant in a node is constant in all that lies inside it.
         if features[CONSTANT_FROM, feature] <= first and first + n <= features[CONSTANT_TO, feature]:
+            continue
+        if bits is not None and batch:
+            column = bits.column_of[feature]
+            n_ones = found.start[column + 1] - found.start[column] if column >= 0 else np.int64(0)
+            if n_ones == 0 or n_ones == n:
+                features[CONSTANT_FROM, feature] = first
+                features[CONSTANT_TO, feature] = first + n
+                continue
+            useful += 1
+            scratch.cand_h[j - 1] = value_of_bit(
+                column,
+                bits,
+                rows,
+                scratch.weight,
+                payload,
+                rest,
+                lay,
+                scratch.sums,
+                total,
+                min_leaf,
+                found,
+            )
+            scratch.cand_cut[j - 1] = bits.codes[0, feature]
+            if tests.nominal[feature] == 1:
+                subset = scratch.cand_subset[j - 1]
+                for v in range(tests.n_codes[feature]):
+                    subset[v] = 2
+                subset[bits.codes[0, feature]] = 1
+                subset[bits.codes[1, feature]] = 0
+            stop = scratch.cand_h[j - 1] >= enough
             continue
         low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, code)
         if low >= high:
@@ -1200,6 +1248,8 @@ def best_split(
     min_leaf,
     seed,
     scratch,
+    bits,
+    found,
 ):
     """Evaluate the candidates of a node; returns (number of the winner or -1, candidates tried).
 
@@ -1233,6 +1283,8 @@ def best_split(
             seed,
             useful,
             scratch,
+            bits,
+            found,
         )
         if n_pending > 0:
             single = scratch.payload32[: n * lay.width].reshape(n, lay.width)

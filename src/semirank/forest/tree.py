@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._kernel import fast_kernel, kernel
+from .bits import Bits, fill_others, find_ones, make_found
 from .random import child_seed
 from .space import Space, Tests
 from .split import (
+    BATCH,
     CHUNK,
     CONSTANT_TO,
     DRAWN,
@@ -176,6 +178,7 @@ def grow_tree(
     growth: Growth,
     seed: np.uint64,
     scratch: Scratch | None = None,
+    bits: Bits | None = None,
 ) -> Tree:
     """Grow a tree on the rows with weight > 0.
 
@@ -190,6 +193,8 @@ def grow_tree(
     seed : uint64
     scratch : Scratch, optional
         Work arrays of `make_scratch`, to be used again.
+    bits : Bits, optional
+        The features as ones, where they are sparse.
     """
     rows = np.flatnonzero(weight > 0)
     capacity = max(1, 2 * len(rows) - 1)
@@ -203,14 +208,28 @@ def grow_tree(
     # None, not False: the compiler leaves out what the other kind of tree needs, a third of its work.
     random_test = True if growth.random_test else None
     n_nodes, subset = grow_nodes(
-        tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch
+        tests,
+        space,
+        weight,
+        labeled,
+        growth,
+        random_test,
+        nodes,
+        seeds,
+        stack,
+        places,
+        scratch,
+        bits,
+        make_found(bits),
     )
     arrays = [array[:n_nodes].copy() for array in nodes]
     return Tree(*arrays)._replace(subset=subset)
 
 
 @kernel
-def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch):
+def grow_nodes(
+    tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch, bits, found
+):
     """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
     # Full columns come from bases[k]: the data, or coordinates made for all rows or, by `rotate`, for a
     # subtree; a row's place in its base is in `at`.
@@ -256,11 +275,27 @@ def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds,
         # Two rows are told apart by any feature that differs: the first drawn ends the search.
         aside = random_test is not None and tests.plain and 2 < n <= SIDE_BY_SIDE
         aside = aside and n_candidates == len(tests.n_codes)
+        by_ones = bits is not None and not aside and n >= BATCH
         lay = layout_of(bases[base].shape[1], space, with_rest)
         payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
-        total, impurity = fill_full(
-            bases[base], at[start:end], rows[start:end], weight, lay.full, payload, mean, scratch.weight
-        )
+        if bits is not None and by_ones:  # the first half is for the compiler
+            total = find_ones(bits, rows[start:end], weight, scratch.weight, found)
+            impurity = fill_others(
+                bases[base],
+                at[start:end],
+                scratch.weight,
+                len(bits.jump),
+                lay.full,
+                total,
+                bits.jump,
+                found.share,
+                payload,
+                mean,
+            )
+        else:
+            total, impurity = fill_full(
+                bases[base], at[start:end], rows[start:end], weight, lay.full, payload, mean, scratch.weight
+            )
         again = False
         if impurity < ROTATE_DIGITS * sizes[base]:
             # What is left is too small against what the coordinates were made for: back to the data.
@@ -273,7 +308,7 @@ def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds,
         # Worth it once the tests save more than the Gram matrix and its factor cost (measured).
         full = bases[base].shape[1]
         saved = n_candidates * n * (full - n) - ROTATE_COST - n * n * full - n * n * n
-        if not aside and 2 * n < full and saved > 0:
+        if not aside and not by_ones and 2 * n < full and saved > 0:
             turned, size = rotate(bases[base], at[start:end])
             bases.append(turned)
             sizes.append(max(size, sizes[base]))
@@ -308,7 +343,7 @@ def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds,
             )
         if impurity <= 1e-12 * total:
             continue
-        if random_test is not None and aside:  # the first half is for the compiler
+        if random_test is not None and aside:
             tie = TIE * impurity
             value_side_by_side(
                 tests.values,
@@ -347,6 +382,8 @@ def grow_nodes(tests, space, weight, labeled, growth, random_test, nodes, seeds,
                 growth.min_samples_leaf,
                 seeds[node],
                 scratch,
+                bits,
+                found,
             )
             best, cut = scratch.features[DRAWN, winner], scratch.cand_cut[winner]
             value, missing = scratch.cand_h[winner], scratch.cand_flag[MISSING_LEFT, winner]
