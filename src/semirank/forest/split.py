@@ -201,6 +201,20 @@ def fill_groups(
     return impurity
 
 
+@hot_inner
+def group_terms(square, k_left, k_right, q_left, k, q, factor, by_known, total):
+    """(constant, left, right) of one group, from |S|^2 and the left side's weight and sum of squares."""
+    if by_known:
+        if k_left > 0 and k_right > 0:
+            return factor * square * (1.0 / k_left + 1.0 / k_right), 0.0, 0.0
+        return 0.0, 0.0, 0.0
+    # A side that never knows the group inherits the node's impurity.
+    own = q / k
+    left = (q_left - square / k_left) / k_left if k_left > 0 else own
+    right = (q - q_left - square / k_right) / k_right if k_right > 0 else own
+    return total * own, left, right
+
+
 @fast_inner
 def rest_terms(run, miss, share, rest, lay, totals, total):
     """Columns with holes, for a left side with sums run + share * miss.
@@ -236,16 +250,29 @@ def rest_terms(run, miss, share, rest, lay, totals, total):
         for c in range(rest.start[g], rest.start[g + 1]):
             s = columns[c] + share * miss_columns[c]
             square += s * s
-        if rest.by_known:
-            if kl > 0 and kr > 0:
-                constant += rest.factor[g] * square * (1.0 / kl + 1.0 / kr)
-        else:
-            # A side that never knows the group inherits the node's impurity.
-            ql = run_q[g] + share * miss_q[g]
-            constant += total * (q / k)
-            left += (ql - square / kl) / kl if kl > 0 else q / k
-            right += (q - ql - square / kr) / kr if kr > 0 else q / k
+        ql = run_q[g] + share * miss_q[g]
+        own, own_left, own_right = group_terms(square, kl, kr, ql, k, q, rest.factor[g], rest.by_known, total)
+        constant += own
+        left += own_left
+        right += own_right
     return constant, left, right
+
+
+@hot_inner
+def terms_without_missing(run, miss, rest, lay, totals, total):
+    """`rest_terms` where no row misses the tested feature; the usual single group without a call."""
+    if len(rest.start) != 2:
+        return rest_terms(run, miss, 0.0, rest, lay, totals, total)
+    k, q, k_left = totals[lay.known], totals[lay.squares], run[lay.known]
+    if k == 0:
+        return 0.0, 0.0, 0.0
+    columns = run[lay.full : lay.known]
+    square = 0.0
+    for c in range(lay.known - lay.full):
+        square += columns[c] * columns[c]
+    return group_terms(
+        square, k_left, k - k_left, run[lay.squares], k, q, rest.factor[0], rest.by_known, total
+    )
 
 
 @fast_inner
@@ -366,7 +393,7 @@ def scan_rows(payload, code, order, weight, has_rest, known, n_miss, rest, lay, 
         if with_rest:
             # The terms only move when a row that knows one of these columns changes sides.
             if changed:
-                constant, left, right = rest_terms(run, miss, 0.0, rest, lay, totals, total)
+                constant, left, right = terms_without_missing(run, miss, rest, lay, totals, total)
                 changed = False
             h += constant - n_left * left - n_right * right
         if h > best_h + tie:
@@ -440,8 +467,11 @@ def scan_buckets(
         n_left += bucket_weight[s]
         for c in range(lay.width):
             run[c] += bucket[s, c]
-        if n_miss == 0 and lay.width == lay.full:
+        if n_miss == 0:
             h = plain_value(run, n_left, lay.full, total, min_leaf)
+            if lay.width > lay.full and n_left >= min_leaf and total - n_left >= min_leaf:
+                constant, left, right = terms_without_missing(run, sums[MISS], rest, lay, sums[TOTALS], total)
+                h += constant - n_left * left - (total - n_left) * right
             if h > best_h + tie:
                 best_h, best_cut = h, np.int64(a)
             continue
@@ -946,7 +976,7 @@ def value_of_bit(column, bits, rows, weight, payload, rest, lay, sums, total, mi
         return 0.0
     h = square * total / (n_ones * n_rest)
     if lay.width > lay.full:
-        constant, one, zero = rest_terms(run, sums[MISS], 0.0, rest, lay, sums[TOTALS], total)
+        constant, one, zero = terms_without_missing(run, sums[MISS], rest, lay, sums[TOTALS], total)
         h += constant - n_ones * one - n_rest * zero
     return h
 
