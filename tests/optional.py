@@ -8,6 +8,7 @@ holds one is skipped (conftest.py), and so is a test at the moment it asks a sta
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 
 import pytest
@@ -56,3 +57,4 @@ parquet = optional("pyarrow.parquet")
 # For what needs them without naming them.
 needs_pandas = pytest.mark.skipif(not pd, reason="needs pandas")
 needs_pyarrow = pytest.mark.skipif(not pa, reason="needs pyarrow")
+needs_psutil = pytest.mark.skipif(importlib.util.find_spec("psutil") is None, reason="needs psutil")

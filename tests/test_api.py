@@ -10,7 +10,7 @@ from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
 from semirank.data.frames import encode_features
 from semirank.data.target import TASKS, encode_target
 
-from .optional import pd
+from .optional import needs_pandas, pd
 from .test_forest_ranker import COLUMNS, IMPORTANCES, mixed, names_of
 
 QUICK = {"n_estimators": 5, "supervision": 0.5}
@@ -86,6 +86,7 @@ class TestForest:
         np.testing.assert_array_equal(encoded.scores, rank(X, y, random_state=0, **QUICK).scores)
         assert encoded.names == tuple(names_of(X, COLUMNS))
 
+    @needs_pandas
     def test_readme_shape(self):
         """The five lines of the first example."""
         X, y, _ = mixed("classification", m=120)

@@ -17,6 +17,7 @@ from semirank.evaluation.methods import as_methods
 
 from . import naive_evaluation as naive
 from .naive_neighbors import knn_prototypes, make_table, make_target
+from .optional import needs_pandas
 
 
 def clustered(rng, kind, n=400, n_labeled=60, p=8, noise=40, strength=1.0, blur=1.0):
@@ -87,6 +88,7 @@ class TestUnlabelledRows:
         assert found.effect == (0.0, 0.0, 0.0)
         assert found.verdict == "no difference"
 
+    @needs_pandas
     def test_without_unlabelled_rows(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(50, 4))
@@ -419,6 +421,7 @@ class TestResult:
         assert "about 32 labels" in sentences[-1]
         assert f"to {found.cluster_hypothesis:.2f} of 1" in found.summary()
 
+    @needs_pandas
     def test_frames(self, found):
         frame = found.to_frame()
         assert frame["ranker"].tolist() == [r.name for r in found.rankers]

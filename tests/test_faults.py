@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from .optional import needs_psutil
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and signals of POSIX")
 
 SMALL = """
@@ -197,7 +199,8 @@ def test_a_full_disk_under_the_rankings_of_an_evaluation(tmp_path):
 
 
 def children(pid: int) -> list:
-    psutil = pytest.importorskip("psutil")
+    import psutil
+
     return psutil.Process(pid).children(recursive=True)
 
 
@@ -217,6 +220,7 @@ def at_work(process: subprocess.Popen) -> list[str]:
     return said
 
 
+@needs_psutil
 @pytest.mark.parametrize("name", INTERRUPTED)
 def test_an_interrupt_ends_real_work(name, tmp_path):
     """Ctrl-C in the middle of kernels; a minute is the limit of a hanging test, not what it takes."""

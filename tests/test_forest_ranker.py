@@ -26,7 +26,7 @@ from semirank.ranking import rank_numbers as ranks
 from semirank.tasks import decode
 
 from . import naive
-from .optional import pd, pl
+from .optional import needs_pandas, pd, pl
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
 IMPORTANCES = ("genie3", "symbolic", "rforest")
@@ -177,6 +177,7 @@ class TestContract:
         assert search.best_score_ == scores.max()
         assert search.best_params_["supervision"] in (0.0, 1.0)
 
+    @needs_pandas
     def test_set_output(self):
         X, y, _ = mixed("regression")
         ranker = small(n_features_to_select=0.99).fit(X, y)
@@ -189,6 +190,7 @@ class TestContract:
         assert isinstance(out, pl.DataFrame)
         assert out.equals(frame.select(ranker.get_feature_names_out().tolist()))
 
+    @needs_pandas
     def test_feature_names(self):
         X, y, _ = mixed("regression")
         ranker = small(n_features_to_select=2).fit(X, y)
@@ -240,6 +242,7 @@ class TestContract:
         for target in targets:
             same_importances(small(importance=IMPORTANCES).fit(dense, target), expected)
 
+    @needs_pandas
     def test_nominal_columns_are_the_same_in_pandas_and_polars(self):
         X, y, _ = mixed("classification")
         text = X.assign(colour=X["colour"].astype(object))

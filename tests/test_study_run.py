@@ -24,6 +24,7 @@ from semirank.study.records import Record
 from semirank.study.store import records
 from semirank.study.workers import LocalWorkers, Outcome, perform
 
+from .optional import needs_psutil
 from .study_folder import NAMES, write_folder
 
 CHEAP = ["equal", "relief"]
@@ -116,6 +117,7 @@ def test_all_methods_give_the_same_in_one_and_two_processes(folder, tmp_path):
     }  # fmt: skip
 
 
+@needs_psutil
 def test_kills_at_any_moment_lose_nothing(folder, tmp_path, undisturbed):
     """kill -9, again and again: what was done stays, and in the end all is as if nothing had happened."""
     path = tmp_path / "study.sqlite"
@@ -149,7 +151,8 @@ def states_or_nothing(path: Path) -> dict[str, int]:
 
 
 def child_processes(pid: int) -> list[int]:
-    psutil = pytest.importorskip("psutil")
+    import psutil
+
     try:
         return [child.pid for child in psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
@@ -157,7 +160,8 @@ def child_processes(pid: int) -> list[int]:
 
 
 def lives(pid: int) -> bool:
-    psutil = pytest.importorskip("psutil")
+    import psutil
+
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -181,6 +185,7 @@ def test_two_runs_share_the_work(folder, tmp_path, undisturbed):
     assert sum(done) == 22  # none twice
 
 
+@needs_psutil
 def test_an_interrupt_stops_at_once_and_leaves_the_store_in_order(folder, tmp_path, undisturbed):
     path = tmp_path / "study.sqlite"
     # A group of its own, as a shell gives it: the signal of Ctrl-C goes to all of it.
@@ -223,9 +228,11 @@ def test_a_failed_job_does_not_stop_the_rest(folder, tmp_path, undisturbed, inli
     assert timeless(path) == undisturbed
 
 
+@needs_psutil
 def test_the_death_of_a_process_costs_one_attempt(folder, tmp_path, undisturbed):
     """Every process that is seen in the first seconds is killed, once; its job is done by another one."""
-    psutil = pytest.importorskip("psutil")
+    import psutil
+
     path, killed, over = tmp_path / "study.sqlite", [], threading.Event()
 
     def killer() -> None:
@@ -439,6 +446,7 @@ def test_commands(folder, tmp_path, call):
 
 def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
     """What they write is the matter of their own tests; here they get the records and the notes."""
+    pytest.importorskip("matplotlib")
     path = tmp_path / "study.sqlite"
     run_study(store=path, data=folder, only=["Tiny numbers"], methods=["equal", "laplace"])
     assert call("tables", "--store", path, "--out", tmp_path / "tables")[0] == 0
@@ -456,6 +464,7 @@ def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
 
 
 def test_failures_are_told_by_every_command(folder, tmp_path, inline, call, monkeypatch):
+    pytest.importorskip("matplotlib")
     from semirank.study import jobs
 
     real, path = jobs.run_job, tmp_path / "study.sqlite"

@@ -120,8 +120,8 @@ def fold_mean(scores: np.ndarray, folds: Sequence[Fold]) -> np.ndarray:
     Examples
     --------
     >>> folds = [Fold(np.arange(n), np.arange(3), {}) for n in (10, 30)]
-    >>> fold_mean([0.2, 0.6], folds)
-    np.float64(0.5)
+    >>> float(fold_mean([0.2, 0.6], folds))
+    0.5
     """
     return np.average(np.asarray(scores, dtype=float), axis=0, weights=[len(fold.test) for fold in folds])
 

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -166,11 +165,22 @@ def _names(said: str | list[str] | None) -> list[str]:
 def _download(url: str, checksum: str, path: Path, progress: Progress | None) -> Path:
     """A file from an address, once its checksum has been found right."""
     pooch = _package("pooch")
+    requests = _package("requests")
     pooch.get_logger().setLevel("WARNING")
-    bar: Any = False if progress is None else _Bar(progress, path.name)
-    downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, timeout=TIMEOUT)
+
+    def download(url: str, file: str, _: Any) -> None:
+        # Not pooch's own, which leaves the connection open where a download fails.
+        with requests.get(url, timeout=TIMEOUT, stream=True) as answer, open(file, "wb") as out:
+            answer.raise_for_status()
+            total, done = int(answer.headers.get("content-length", 0)), 0
+            for chunk in answer.iter_content(CHUNK):
+                out.write(chunk)
+                done += len(chunk)
+                if progress is not None:
+                    progress(done, max(done, total), path.name)
+
     with _clear_errors(url):
-        pooch.retrieve(url, checksum, fname=path.name, path=path.parent, downloader=downloader)
+        pooch.retrieve(url, checksum, fname=path.name, path=path.parent, downloader=download)
     return path
 
 
@@ -205,26 +215,6 @@ def _clear_errors(url: str) -> Iterator[None]:
         raise ValueError(
             f"What came from {url} is not the expected file, its checksum differs; nothing was kept."
         ) from None
-
-
-@dataclass
-class _Bar:
-    """What pooch calls while it downloads."""
-
-    report: Progress
-    what: str
-    total: int = 0
-    done: int = 0
-
-    def update(self, n: int) -> None:
-        self.done = min(self.done + n, self.total)
-        self.report(self.done, self.total, self.what)
-
-    def reset(self) -> None:
-        self.done = 0
-
-    def close(self) -> None:
-        """Nothing is left open."""
 
 
 def _described(entry: Entry, came: _Come) -> dict[str, Any]:

@@ -294,9 +294,10 @@ class Store:
         if read_only:
             try:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            except sqlite3.OperationalError:
+            except sqlite3.DatabaseError as error:
                 connection.close()
-                if self.path.with_name(self.path.name + "-wal").exists():
+                besides = self.path.with_name(self.path.name + "-wal").exists()
+                if besides or not isinstance(error, sqlite3.OperationalError):
                     raise
                 # A folder that cannot be written has no room for the files that sqlite reads along with.
                 connection = _connect(f"{uri}?immutable=1")
@@ -423,7 +424,11 @@ def records(path: str | PathLike[str]) -> list[Record]:
 def _connect(uri: str) -> sqlite3.Connection:
     # isolation_level None: transactions are ours alone.
     connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
-    connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
