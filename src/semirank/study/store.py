@@ -138,9 +138,7 @@ class Store:
         with self._said():
             self._connection = self._open(study, read_only)
             try:
-                if study is not None:
-                    self._begin(study)
-                self._check(study)
+                self._make_ready(study)
             except BaseException:
                 self._connection.close()
                 raise
@@ -302,6 +300,21 @@ class Store:
                 # A folder that cannot be written has no room for the files that sqlite reads along with.
                 connection = _connect(f"{uri}?immutable=1")
         return connection
+
+    def _make_ready(self, study: Study | None) -> None:
+        """Begin a store or look at the one that is there."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                if study is not None:
+                    self._begin(study)
+                self._check(study)
+                return
+            except sqlite3.OperationalError as error:
+                # While another run begins the same store, sqlite refuses at once instead of waiting.
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
     def _begin(self, study: Study) -> None:
         """Turn an empty file into a store."""
