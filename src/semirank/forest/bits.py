@@ -29,7 +29,7 @@ class Bits(NamedTuple):
     start: np.ndarray  # (M + 1,) int64; the ones of row i are column[start[i] : start[i + 1]]
     column: np.ndarray  # int32
     column_of: np.ndarray  # (D,) int64; -1 for a constant feature
-    codes: np.ndarray  # (2, D) int64, the lower and the higher code
+    low: np.ndarray  # (D,) int64, the lower code; the higher one follows it
     example: np.ndarray  # (2, C) int64, a row without and a row with a one
     jump: np.ndarray  # (C,) squared difference of the two values in the space
 
@@ -66,7 +66,7 @@ def find_bits(tests: Tests) -> Bits | None:
         start=np.searchsorted(rows, np.arange(ones.shape[1] + 1)).astype(np.int64),
         column=column.astype(np.int32),
         column_of=column_of,
-        codes=np.stack([low, high]).astype(np.int64),
+        low=low.astype(np.int64),
         example=np.stack([ones.argmin(axis=1), ones.argmax(axis=1)]),
         jump=np.zeros(len(ones)),
     )

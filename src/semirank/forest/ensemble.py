@@ -159,7 +159,7 @@ def _grow_chunk(
     with_rforest: bool,
     numbers: Sequence[int],
 ) -> list[tuple[Member, np.ndarray]]:
-    scratch = make_scratch(material.tests, space, plan.growth)
+    scratch = make_scratch(material.tests, space, plan.growth, material.bits)
     with one_blas_thread():  # here too, for other processes
         return [
             _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, scratch, number)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._kernel import fast_inner, hot_inner, inlined, inner, kernel
-from .bits import sum_ones
+from .bits import Found, sum_ones
 from .random import below, draw, feature_seed, unit
 
 # Values of h closer than this share of the node's impurity are equal: the first drawn wins (DESIGN 1.3).
@@ -87,6 +87,7 @@ class Scratch(NamedTuple):
     marks: np.ndarray  # (SIDE_BY_SIDE, D): 0/1 rows of all features
     aside: np.ndarray  # (8, D): work of `value_side_by_side`, a number per feature
     beside: np.ndarray  # (2, SIDE_BY_SIDE + 4): the same, a number per row
+    found: Found | None  # the ones of a node, where features are sparse
 
 
 class Layout(NamedTuple):
@@ -1001,7 +1002,6 @@ def try_candidates(
     useful,
     scratch,
     bits,
-    found,
 ):
     """Draw and evaluate candidates from number j on; with `batch`, 0/1 tests are left waiting.
 
@@ -1023,7 +1023,8 @@ def try_candidates(
             continue
         if bits is not None and batch:
             column = bits.column_of[feature]
-            n_ones = found.start[column + 1] - found.start[column] if column >= 0 else np.int64(0)
+            start = scratch.found.start
+            n_ones = start[column + 1] - start[column] if column >= 0 else np.int64(0)
             if n_ones == 0 or n_ones == n:
                 features[CONSTANT_FROM, feature] = first
                 features[CONSTANT_TO, feature] = first + n
@@ -1040,15 +1041,15 @@ def try_candidates(
                 scratch.sums,
                 total,
                 min_leaf,
-                found,
+                scratch.found,
             )
-            scratch.cand_cut[j - 1] = bits.codes[0, feature]
+            scratch.cand_cut[j - 1] = bits.low[feature]
             if tests.nominal[feature] == 1:
                 subset = scratch.cand_subset[j - 1]
                 for v in range(tests.n_codes[feature]):
                     subset[v] = 2
-                subset[bits.codes[0, feature]] = 1
-                subset[bits.codes[1, feature]] = 0
+                subset[bits.low[feature]] = 1
+                subset[bits.low[feature] + 1] = 0
             stop = scratch.cand_h[j - 1] >= enough
             continue
         low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, code)
@@ -1279,7 +1280,6 @@ def best_split(
     seed,
     scratch,
     bits,
-    found,
 ):
     """Evaluate the candidates of a node; returns (number of the winner or -1, candidates tried).
 
@@ -1314,7 +1314,6 @@ def best_split(
             useful,
             scratch,
             bits,
-            found,
         )
         if n_pending > 0:
             single = scratch.payload32[: n * lay.width].reshape(n, lay.width)

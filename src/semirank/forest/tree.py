@@ -128,7 +128,7 @@ def leaves_only(n_nodes: int) -> Tree:
     )
 
 
-def make_scratch(tests: Tests, space: Space, growth: Growth) -> Scratch:
+def make_scratch(tests: Tests, space: Space, growth: Growth, bits: Bits | None = None) -> Scratch:
     """Work arrays for trees on these data, one after the other."""
     n_features, n = tests.codes.shape
     width = space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1]
@@ -167,6 +167,7 @@ def make_scratch(tests: Tests, space: Space, growth: Growth) -> Scratch:
         marks=np.empty((SIDE_BY_SIDE, n_features)),
         aside=np.empty((8, n_features)),
         beside=np.empty((2, SIDE_BY_SIDE + 4)),
+        found=make_found(bits),
     )
 
 
@@ -199,7 +200,7 @@ def grow_tree(
     rows = np.flatnonzero(weight > 0)
     capacity = max(1, 2 * len(rows) - 1)
     nodes = leaves_only(capacity)
-    scratch = scratch or make_scratch(tests, space, growth)
+    scratch = scratch or make_scratch(tests, space, growth, bits)
     scratch.features[CONSTANT_TO] = -1
     seeds = np.zeros(capacity, np.uint64)
     seeds[0] = seed
@@ -220,7 +221,6 @@ def grow_tree(
         places,
         scratch,
         bits,
-        make_found(bits),
     )
     arrays = [array[:n_nodes].copy() for array in nodes]
     return Tree(*arrays)._replace(subset=subset)
@@ -228,7 +228,7 @@ def grow_tree(
 
 @kernel
 def grow_nodes(
-    tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch, bits, found
+    tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch, bits
 ):
     """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
     # Full columns come from bases[k]: the data, or coordinates made for all rows or, by `rotate`, for a
@@ -279,7 +279,7 @@ def grow_nodes(
         lay = layout_of(bases[base].shape[1], space, with_rest)
         payload = scratch.payload[: n * lay.width].reshape(n, lay.width)
         if bits is not None and by_ones:  # the first half is for the compiler
-            total = find_ones(bits, rows[start:end], weight, scratch.weight, found)
+            total = find_ones(bits, rows[start:end], weight, scratch.weight, scratch.found)
             impurity = fill_others(
                 bases[base],
                 at[start:end],
@@ -288,7 +288,7 @@ def grow_nodes(
                 lay.full,
                 total,
                 bits.jump,
-                found.share,
+                scratch.found.share,
                 payload,
                 mean,
             )
@@ -383,7 +383,6 @@ def grow_nodes(
                 seeds[node],
                 scratch,
                 bits,
-                found,
             )
             best, cut = scratch.features[DRAWN, winner], scratch.cand_cut[winner]
             value, missing = scratch.cand_h[winner], scratch.cand_flag[MISSING_LEFT, winner]

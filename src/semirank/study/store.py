@@ -436,13 +436,7 @@ def records(path: str | PathLike[str]) -> list[Record]:
 
 def _connect(uri: str) -> sqlite3.Connection:
     # isolation_level None: transactions are ours alone.
-    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
-    try:
-        connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
+    return sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
 
 
 def _at_place() -> str:
