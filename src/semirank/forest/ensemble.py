@@ -113,7 +113,6 @@ def grow_forest(
     )
     prototype = build_prototype(target)
     labeled = target.labeled
-    # BLAS runs one thread inside a tree: trees are the parallel part.
     material = material._replace(bits=bits_in(material.bits, space, supervision))
     work = partial(_grow_chunk, material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
     members: list[Member] = []
