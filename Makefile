@@ -10,16 +10,18 @@ KERNEL_TESTS := $(patsubst %,tests/test_%.py,neighbors judge laplace relief fore
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing semirank and its tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev]"
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## rank scikit-learn's digits with 100 of 1797 labels kept
 	@$(BIN)/semirank demo
 
-test: $(STAMP) lint docs  ## lint, types, documentation, tests
+test: $(STAMP)  ## lint, types, documentation, tests
+	@$(MAKE) --no-print-directory -j 2 lint docs
 	@$(BIN)/python -m pytest -n 2
 
-test-full: $(STAMP) lint docs  ## also the slow tests
+test-full: $(STAMP)  ## also the slow tests
+	@$(MAKE) --no-print-directory -j 2 lint docs
 	@$(BIN)/python -m pytest -n 2 --runslow
 
 fuzz: $(STAMP)  ## a hundred thousand damaged files through the readers; takes about a quarter of an hour

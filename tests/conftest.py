@@ -6,9 +6,11 @@ import io
 import os
 import signal
 import sys
+import time
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -43,6 +45,49 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_in_halves(request, tmp_path_factory):
+    """Two processes of a parallel run compile half of the large kernels each, and find the rest in the cache.
+
+    Left to themselves both compile the same ones at the same time, for a minute.
+    """
+    worker = getattr(request.config, "workerinput", {"workercount": 1})
+    if worker["workercount"] != 2 or os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        return
+    folder = tmp_path_factory.getbasetemp().parent  # that of the whole run
+    mine, other = (0, 1) if worker["workerid"] == "gw0" else (1, 0)
+    try:
+        for ranker, kind in _HALVES[mine]:
+            _compile(ranker, kind)
+    finally:
+        (folder / f"compiled{mine}").touch()
+    deadline = time.monotonic() + 300
+    while not (folder / f"compiled{other}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+# A ranker and what it ranks: numbers, nominal features or sparse ones have kernels of their own.
+_HALVES = (
+    (("random_forest", "numbers"), ("random_forest", "sparse"), ("relief", "numbers")),
+    (("extra_trees", "numbers"), ("extra_trees", "sparse"), ("random_forest", "nominal")),
+)
+
+
+def _compile(ranker: str, kind: str) -> None:
+    from semirank import ForestRanker, ReliefRanker
+
+    rng = np.random.default_rng(0)
+    X = (rng.random((60, 40)) < 0.04).astype(float) if kind == "sparse" else rng.normal(size=(60, 3))
+    if kind == "nominal":
+        X[:, 0] = rng.integers(0, 4, size=60)
+    y = np.where(np.arange(60) < 40, np.arange(60) % 3, np.nan)
+    options = {"task": "regression", "categorical_features": [0] if kind == "nominal" else []}
+    if ranker == "relief":
+        ReliefRanker(**options).fit(X, y)
+    else:
+        ForestRanker(ensemble=ranker, supervision=0.5, n_estimators=1, **options).fit(X, y)
 
 
 def shared(kind: str) -> Path | None:

@@ -62,7 +62,7 @@ def label_correlation(table, target, use_unlabeled, seed):
 
 
 class TestUnlabelledRows:
-    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
     @pytest.mark.parametrize(("kind", "verdict"), [("helps", "helped"), ("hurts", "hurt")])
     def test_they_help_or_hurt(self, kind, verdict, seed):
         X, y = clustered(np.random.default_rng(seed), kind, **(NEEDLES if kind == "helps" else {}))
