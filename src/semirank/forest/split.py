@@ -743,17 +743,22 @@ def mark_subset(feature, code, n, low, high, seed, values, inside, subset, mark)
 
 
 @hot_inner
+def split_pair(n_codes, low, high, subset):
+    """The only test of two nominal values: the lower code goes left."""
+    for v in range(n_codes):
+        subset[v] = 2
+    subset[low] = 1
+    subset[high] = 0
+
+
+@hot_inner
 def mark_left(tests, feature, n, low, high, random_test, seed, mark, j, scratch):
     """Write the 0/1 row of a feature's only test; returns the weight of the rows on its left."""
     code = scratch.code
     cut = np.int32(low)
     nominal = tests.nominal[feature] == 1
     if nominal:
-        subset = scratch.cand_subset[j]
-        for v in range(tests.n_codes[feature]):
-            subset[v] = 2
-        subset[low] = 1
-        subset[high] = 0
+        split_pair(tests.n_codes[feature], low, high, scratch.cand_subset[j])
     if random_test is not None and nominal and high > low + 1:
         subset = scratch.cand_subset[j]
         mark_subset(feature, code, n, low, high, seed, scratch.values, scratch.order, subset, mark)
@@ -1045,11 +1050,8 @@ def try_candidates(
             )
             scratch.cand_cut[j - 1] = bits.low[feature]
             if tests.nominal[feature] == 1:
-                subset = scratch.cand_subset[j - 1]
-                for v in range(tests.n_codes[feature]):
-                    subset[v] = 2
-                subset[bits.low[feature]] = 1
-                subset[bits.low[feature] + 1] = 0
+                low = bits.low[feature]
+                split_pair(tests.n_codes[feature], low, low + 1, scratch.cand_subset[j - 1])
             stop = scratch.cand_h[j - 1] >= enough
             continue
         low, high, n_miss = read_codes(tests, feature, rows, scratch.weight, code)
