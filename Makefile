@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Neighbouring tests in one process, until the other has nothing to do: what a file prepares is made once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 KERNEL_TESTS := $(patsubst %,tests/test_%.py,neighbors judge laplace relief forest_kernels)
 
 .PHONY: demo test test-full test-all fuzz faults coverage mutants lint format docs bench clean clean-cache
@@ -10,7 +12,7 @@ KERNEL_TESTS := $(patsubst %,tests/test_%.py,neighbors judge laplace relief fore
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing semirank and its tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## rank scikit-learn's digits with 100 of 1797 labels kept
@@ -18,11 +20,11 @@ demo: $(STAMP)  ## rank scikit-learn's digits with 100 of 1797 labels kept
 
 test: $(STAMP)  ## lint, types, documentation, tests
 	@$(MAKE) --no-print-directory -j 2 lint docs
-	@$(BIN)/python -m pytest -n 2
+	@$(PYTEST)
 
 test-full: $(STAMP)  ## also the slow tests
 	@$(MAKE) --no-print-directory -j 2 lint docs
-	@$(BIN)/python -m pytest -n 2 --runslow
+	@$(PYTEST) --runslow
 
 fuzz: $(STAMP)  ## a hundred thousand damaged files through the readers; takes about a quarter of an hour
 	@$(BIN)/python -m tests.fuzz
@@ -31,8 +33,8 @@ faults: $(STAMP)  ## kill, interrupt and fill the disk at random moments; takes 
 	@$(BIN)/python -m tests.faults
 
 coverage: $(STAMP)  ## branches that the tests take; then the kernels, as plain Python
-	@$(BIN)/python -m pytest -n 2 --cov --cov-report=term
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov --cov-config=tests/kernels.coveragerc \
+	@$(PYTEST) --cov --cov-report=term
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-config=tests/kernels.coveragerc \
 		--cov-report=term $(KERNEL_TESTS) -k "twin or dense or everything_equal or first_guess or float32" \
 		-W "ignore:overflow encountered:RuntimeWarning"
 

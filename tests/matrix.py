@@ -128,7 +128,7 @@ def main() -> int:
     results = {}
     for name in given.names or known:
         print(f"--- {name}", flush=True)
-        results[name] = test(name, known[name], ["-n", given.n, *options])
+        results[name] = test(name, known[name], ["-n", given.n, "--dist", "worksteal", *options])
     print(table(results))
     return int(any(result.failed for result in results.values()))
 
