@@ -12,7 +12,8 @@ KERNEL_TESTS := $(patsubst %,tests/test_%.py,neighbors judge laplace relief fore
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing semirank and its tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev]"
+	@-$(BIN)/python -m compileall -q -j 0 $(VENV) > $(VENV)/compileall.log 2>&1  # as pip does, on all cores
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## rank scikit-learn's digits with 100 of 1797 labels kept

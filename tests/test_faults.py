@@ -143,7 +143,7 @@ def semirank(*words: str) -> list[str]:
 def test_two_processes_compile_at_once(tmp_path):
     """Into one empty cache; each ranks, and a third one loads what they left."""
     write_data(tmp_path, 60, 4)
-    command = semirank("rank", "data.csv", "-t", "y", "-m", "relief", "--json", "--quiet")
+    command = semirank("rank", "data.csv", "-t", "y", "-m", "laplace", "--json", "--quiet")
     settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     options = {"cwd": tmp_path, "env": settings, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     both = [subprocess.Popen(command, text=True, **options) for _ in range(2)]
