@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from semirank.data.hierarchy import Hierarchy
@@ -13,9 +14,9 @@ from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
 from semirank.forest.bits import Bits, bits_in, find_bits
 from semirank.forest.predict import apply_tree, node_sums, per_target_gain, prototypes
-from semirank.forest.scores import KIND, node_scores, permutation_damage
+from semirank.forest.scores import KIND, node_scores, permutation, permutation_damage
 from semirank.forest.space import build_prototype, build_space, build_tests, feature_columns, target_columns
-from semirank.forest.tree import Growth, Tree, grow_tree, rotate
+from semirank.forest.tree import Growth, Tree, grow_tree, leaves_only, rotate
 
 from . import naive
 
@@ -755,6 +756,23 @@ def test_permutation_scores_equal_their_twins(task):
         found = compare_damage(case, tree, twin)
         damaged += found is not None and bool(np.any(found != 0))
     assert damaged >= 10
+
+
+def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
+    """The only positive cell comes last, so that AUPRC is far below 0.01 (DESIGN 1.4)."""
+    n, seed = 200, np.uint64(2)
+    x = np.repeat([-1.0, 1.0], n // 2)[:, None]
+    y = np.zeros((n, 2))
+    y[-1, 0] = 1
+    tree = leaves_only(3)
+    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    means = np.array([[0.5, 0.5], [0.9, 0.9], [0.1, 0.1]])
+    prototype = build_prototype(make_target("multi_label", y))
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["multi_label"], seed)
+    shuffled = x[permutation(seed, 0, n)]
+    before, after = (average_precision_score(y.ravel(), np.repeat(-z, 2)) for z in (x, shuffled))
+    assert before < after < 0.01
+    assert damage == pytest.approx((before - after) / 0.01, abs=1e-12)
 
 
 def test_permutation_scores_of_a_target_that_one_row_knows():
