@@ -539,6 +539,26 @@ def test_an_idle_process_that_dies_is_replaced(folder):
         workers.close()
 
 
+def test_a_job_for_a_process_that_just_died_is_told(folder):
+    """It was sent before anybody looked whether the process is still there."""
+    study = Study(PRESETS["quick"], 0, folder)
+    job = module.plan_jobs(study, NAMES[:1], ["equal"], print)[0][0]
+    workers = LocalWorkers(study, 1)
+    try:
+        (child,) = workers._children
+        child.ready = True
+        child.process.kill()
+        wait_until(lambda: not workers._ended.empty())
+        workers.submit(job)
+        (outcome,) = wait_for(workers)
+        assert (outcome.job, outcome.died, outcome.error) == (
+            job, True, "the process of the job was killed by signal 9"
+        )  # fmt: skip
+        assert workers.free() == 1
+    finally:
+        workers.close()
+
+
 def test_a_ranking_without_a_finite_score_is_an_error(folder, monkeypatch):
     from semirank.study import jobs
 

@@ -101,10 +101,10 @@ class LocalWorkers:
         for child in self._children:
             child.process.kill()
         for child in self._children:
-            child.process.wait()
+            child.wait()
 
     def _replace(self, child: _Child) -> Outcome | None:
-        code = child.process.wait()
+        code = child.wait()
         if not child.ready:
             raise RuntimeError(
                 f"A process for the jobs does not start (exit code {code}); "
@@ -149,6 +149,14 @@ class _Child:
         """Since the job was sent."""
         return time.perf_counter() - self._began
 
+    def wait(self) -> int:
+        """For its end; returns the exit code."""
+        code = self.process.wait()
+        # Not in the listener's thread: a job may be on its way here at that moment.
+        with suppress(OSError):  # what was never read is lost with the process
+            self._input.close()
+        return code
+
     def _send(self, message: object) -> None:
         with suppress(OSError):  # it went away: the listener notices
             pickle.dump(message, self._input)
@@ -161,8 +169,6 @@ class _Child:
             else:
                 self._ended.put((self, message))
         self._output.close()
-        with suppress(OSError):  # what was never read is lost with the process
-            self._input.close()
         self._ended.put((self, None))
 
 
