@@ -433,6 +433,18 @@ def test_parameters_at_their_bounds():
         assert (found.n_neighbors_, found.influence_) == (1, influence)
 
 
+def test_neighbours_count_alike_unless_asked_otherwise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.where(np.arange(60) < 40, X[:, 0] + rng.normal(size=60), np.nan)
+    usual, alike, nearer_more = (
+        ReliefRanker(**settings).fit(X, y).feature_importances_
+        for settings in ({}, {"neighbor_weights": 0.0}, {"neighbor_weights": 1.0})
+    )
+    np.testing.assert_array_equal(usual, alike)
+    assert not np.allclose(usual, nearer_more)
+
+
 @pytest.mark.parametrize("use_unlabeled", [True, False])
 @pytest.mark.parametrize("n_labeled", [49, 50])
 def test_few_labelled_pairs_are_told(n_labeled, use_unlabeled):
