@@ -136,7 +136,8 @@ def make_scratch(tests: Tests, space: Space, growth: Growth, bits: Bits | None =
     n_codes = int(tests.n_codes.max(initial=256)) + 1
     n_nominal = int(tests.n_codes[nominal].max(initial=1))
     n_ordered = min(n, n_nominal)
-    orders = n_nominal > 2 and not growth.random_test
+    # Sparse features have two values, however many are declared.
+    orders = n_nominal > 2 and not growth.random_test and bits is None
     n_values = max(2, n_ordered, min(n, MANY_BUCKETS, int(tests.n_codes[~nominal].max(initial=0))))
     features = np.zeros((4, n_features), np.int64)
     features[DRAWN] = np.arange(n_features)
