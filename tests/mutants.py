@@ -96,29 +96,50 @@ def mutants(source: str) -> Iterator[tuple[int, str, str]]:
             yield node.lineno, words, text
 
 
-def survives(package: Path, name: str, text: str | None) -> bool:
+class LikelyFirst:
+    """For pytest: tests that noticed earlier mutants come first, the latest of them before all others."""
+
+    def __init__(self, noticed: list[str], found: Path) -> None:
+        self.noticed, self.found = noticed, found
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        places = {test: place for place, test in enumerate(self.noticed)}
+        items.sort(key=lambda item: places.get(item.nodeid, len(places)))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.found.write_text(report.nodeid)
+
+
+def survives(package: Path, name: str, text: str | None, noticed: list[str]) -> bool:
     """Whether the tests pass on a copy of the package with this text in the file's place.
 
-    They run in a fork of this process, which has the libraries loaded but not the package.
+    They run in a fork of this process, which has the libraries loaded but not the package. A test that fails
+    moves to the front of `noticed`.
     """
     file = package / "semirank" / name
+    order = LikelyFirst(noticed, package / "noticed")
     kept = file.read_text()
     if text is not None:
         file.write_text(text)
     child = os.fork()
     if child == 0:
         try:
-            run_tests(package, name, os.devnull if text is not None else package / "output")
+            run_tests(package, name, os.devnull if text is not None else package / "output", order)
         finally:  # whatever happens, this copy of the process goes no further
             os._exit(1)
     _, status = os.waitpid(child, 0)
     file.write_text(kept)
+    if order.found.exists():
+        test = order.found.read_text()
+        order.found.unlink()
+        noticed[:] = [test, *(other for other in noticed if other != test)]
     if text is None and status:
         raise SystemExit(f"the tests of {name} fail as it is:\n{(package / 'output').read_text()[-3000:]}")
     return status == 0
 
 
-def run_tests(package: Path, name: str, output: str | Path) -> None:
+def run_tests(package: Path, name: str, output: str | Path, order: LikelyFirst) -> None:
     """End the process with the exit code of the tests, on this copy of the package."""
     file = os.open(output, os.O_WRONLY | os.O_CREAT)
     os.dup2(file, 1)
@@ -134,7 +155,7 @@ def run_tests(package: Path, name: str, output: str | Path) -> None:
     options.append("--hypothesis-profile=mutants")
     selected = ["-k", SELECT[name]] if name in SELECT else []
     try:
-        code = int(pytest.main([*options, *selected, *TESTS[name]]))
+        code = int(pytest.main([*options, *selected, *TESTS[name]], plugins=[order]))
     except BaseException:
         traceback.print_exc()
         code = 1
@@ -166,12 +187,13 @@ def main() -> int:
             total = len(found)
             if given.sample is not None and given.sample < total:
                 found = random.Random(given.seed).sample(found, given.sample)
-            survives(package, name, None)
+            noticed: list[str] = []
+            survives(package, name, None, noticed)
             left = []
             for number, (line, words, text) in enumerate(found):
                 if sys.stderr.isatty():
                     print(f"{name}: {number} of {len(found)}", end="\r", file=sys.stderr, flush=True)
-                if survives(package, name, text):
+                if survives(package, name, text, noticed):
                     left.append(f"{name}:{line}: {words}")
                     print(f"  survived: {left[-1]}", flush=True)
             print(f"{name}: {len(found)} of {total} mutants, {len(left)} survived", flush=True)
