@@ -744,7 +744,7 @@ def compare_damage(case: Case, tree: Tree, twin: naive.Node) -> np.ndarray | Non
         tree, case.table.values, out_of_bag, means, prototype, kind, np.uint64(case.seed)
     )
     expected = naive.rforest(twin, case.table, case.target, out_of_bag, permutations)
-    np.testing.assert_allclose(damage, expected, atol=1e-7)
+    np.testing.assert_allclose(damage, expected, atol=1e-7, err_msg=f"seed {case.seed}")
     return expected
 
 

@@ -241,8 +241,10 @@ def test_the_death_of_a_process_costs_one_attempt(folder, tmp_path, undisturbed)
 
     def killer() -> None:
         while not over.is_set() and len(killed) < 2:
-            for child in set(psutil.Process().children()) - others:
-                if states_or_nothing(path).get("done", 0) and child.pid not in killed:
+            for child in psutil.Process().children():  # older ones first: a new one may not be ready
+                if child in others or child.pid in killed:
+                    continue
+                if states_or_nothing(path).get("done", 0):
                     killed.append(child.pid)
                     child.kill()
                     break
