@@ -320,6 +320,7 @@ class Growth:
     min_labeled: float = 0.0
     max_depth: int = 1000
     missing_weight: str = "all"
+    only_differing: bool = False
 
 
 def best_test(
@@ -384,10 +385,14 @@ def grow(table: Table, target: Target, w: float, weight: np.ndarray, growth: Gro
     """Alg. 1 on the rows of a bootstrap (`weight` holds how often each was drawn)."""
     variables = clustering_variables(table, target, w)
     labeled = ~np.isnan(target.values).all(axis=1)
+    numbers = target.task in ("regression", "multi_target")
+    answers = [r if numbers else tuple(y) for r, y in enumerate(target.values.tolist())]
 
     def pct(rows: np.ndarray, depth: int, seed: int) -> Node:
         node = Node(rows, float(np.sum(variables.share * spread(variables, rows, growth.missing_weight))))
         if depth >= growth.max_depth or labeled[rows].sum() < growth.min_labeled:
+            return node
+        if growth.only_differing and len({answers[r] for r in rows if labeled[r]}) < 2:
             return node
         if node.size <= PURE * len(rows):
             return node

@@ -13,6 +13,7 @@ from semirank.data.hierarchy import Hierarchy
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
 from semirank.forest.bits import Bits, bits_in, find_bits
+from semirank.forest.ensemble import number_answers
 from semirank.forest.predict import apply_tree, node_sums, per_target_gain, prototypes
 from semirank.forest.scores import KIND, node_scores, permutation, permutation_damage
 from semirank.forest.space import build_prototype, build_space, build_tests, feature_columns, target_columns
@@ -38,11 +39,13 @@ class Case:
         g = self.growth
         columns = feature_columns(self.table), target_columns(self.target)
         space = build_space(*columns, self.w, g.missing_weight)
-        growth = Growth(g.n_candidates, g.random_test, g.min_samples_leaf, g.min_labeled, g.max_depth)
+        growth = Growth(
+            g.n_candidates, g.random_test, g.min_samples_leaf, g.min_labeled, g.max_depth, g.only_differing
+        )
         tests = build_tests(self.table)
         bits = bits_in(find_bits(tests), space, self.w)
         seed = np.uint64(self.seed)
-        return grow_tree(tests, space, self.weight, self.target.labeled, growth, seed, bits=bits)
+        return grow_tree(tests, space, self.weight, number_answers(self.target), growth, seed, bits=bits)
 
     def bits(self) -> Bits | None:
         return find_bits(build_tests(self.table))
@@ -169,6 +172,7 @@ def random_case(
         "max_depth": int(rng.choice([1000, 1000, 1, 3])),
         "missing_weight": str(rng.choice(["all", "known"])),
     }
+    chosen["only_differing"] = seed % 4 == 3
     if bootstrapped is None:
         bootstrapped = bool(rng.random() < 0.6)
     weight = bootstrap(rng, target.labeled) if bootstrapped else np.ones(m)

@@ -10,10 +10,11 @@ import pytest
 from semirank import ForestRanker, tuning
 from semirank.data.frames import encode_features
 from semirank.data.target import TASKS, encode_target
-from semirank.forest.ensemble import predict_forest
+from semirank.forest.ensemble import Plan, grow_forest, predict_forest, predict_out_of_bag, prepare
+from semirank.forest.tree import Growth
 from semirank.judge import knn_predict
 from semirank.measures import task_score
-from semirank.tuning import CV_LEVELS, JUDGE_LEVELS, fold_numbers, judge_neighbors
+from semirank.tuning import CV_LEVELS, JUDGE_LEVELS, fold_numbers, for_predictions, judge_neighbors
 
 from .test_forest_ranker import mixed, small
 
@@ -67,6 +68,26 @@ def test_the_judge_without_a_labelled_row_out_of_bag(monkeypatch):
     ranker = small(supervision="judge", importance="rforest").fit(X, y)
     assert ranker.supervision_ == 1.0
     assert len({row["score"] for row in ranker.supervision_path_}) == 1
+
+
+@pytest.mark.parametrize("ensemble", ["random_forest", "extra_trees", "bagging"])
+@pytest.mark.parametrize("task", TASKS)
+def test_forests_for_predictions_predict_the_same_bits(task, ensemble):
+    """They are smaller, since no node is split whose labelled rows agree."""
+    X, y, tree = mixed(task, m=150, seed=1)
+    if task in ("regression", "multi_target"):
+        y = np.round(y, 1)  # equal numbers
+    table, target = encode_features(X), encode_target(y, task=task, hierarchy=tree)
+    material = prepare(table)
+    growth = Growth(2 if ensemble == "random_forest" else 5, ensemble == "extra_trees", 1.0, 0.0, 1000)
+    for w, bootstrap in [(0.0, True), (0.3, True), (0.9, False), (1.0, True)]:
+        plan = Plan(6, growth, bootstrap, "all", 7)
+        whole, less = (grow_forest(material, target, w, p, n_jobs=1) for p in (plan, for_predictions(plan)))
+        np.testing.assert_array_equal(predict_forest(less, table.values), predict_forest(whole, table.values))
+        for one, other in zip(predict_out_of_bag(less, table.values), predict_out_of_bag(whole, table.values)):
+            np.testing.assert_array_equal(one, other)
+        n_whole, n_less = (sum(len(m.tree.feature) for m in f.members) for f in (whole, less))
+        assert n_less < n_whole if w < 1 else n_less <= n_whole
 
 
 class TestByHand:

@@ -48,6 +48,15 @@ def judge_neighbors(n_labeled: int) -> int:
     return min(20, max(3, round(np.sqrt(n_labeled))))
 
 
+def for_predictions(plan: Plan) -> Plan:
+    """The plan for forests of which only predictions are asked: the same bits, for less work.
+
+    Below a node whose labelled rows have one target, every leaf has it too, and below a node without any the
+    target of an ancestor; so no such node is split. What a node draws depends on the path to it alone.
+    """
+    return plan._replace(growth=plan.growth._replace(only_differing=True))
+
+
 def choose_supervision(
     rule: str,
     importance: str,
@@ -93,6 +102,7 @@ def choose_supervision(
 
         path = _walk(JUDGE_LEVELS, judged, progress)
         return Choice(_unless_better(path, target.task), path)
+    plan = for_predictions(plan)
     if rule == "cv":
 
         def validated(w: float) -> float:

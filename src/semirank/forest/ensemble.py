@@ -112,9 +112,9 @@ def grow_forest(
         f"Growing {n_workers} trees at a time on {m} rows and {n_columns} columns",
     )
     prototype = build_prototype(target)
-    labeled = target.labeled
+    answer = number_answers(target) if plan.growth.only_differing else target.labeled.astype(np.int64) - 1
     material = material._replace(bits=bits_in(material.bits, space, supervision))
-    work = partial(_grow_chunk, material, space, prototype, labeled, KIND[target.task], plan, with_rforest)
+    work = partial(_grow_chunk, material, space, prototype, answer, KIND[target.task], plan, with_rforest)
     members: list[Member] = []
     per_target = np.zeros((material.table.shape[1], len(target.names)))
     for grown in each(work, _chunks(plan.n_trees, n_workers), n_jobs, shared=False):
@@ -124,6 +124,19 @@ def grow_forest(
         if progress is not None:
             progress(len(members), plan.n_trees, what)
     return Forest(members, per_target / plan.n_trees, prototype.offset, prototype.scale)
+
+
+def number_answers(target: Target) -> np.ndarray:
+    """A number for the target of each row, -1 of unlabelled ones (`grow_tree`).
+
+    Equal classes and label sets have one number; numbers have one each, since the mean of equal numbers may
+    differ from them in its last bit.
+    """
+    answer = np.where(target.labeled, np.arange(len(target)), -1)
+    if target.task not in ("regression", "multi_target"):
+        rows = np.flatnonzero(target.labeled)
+        answer[rows] = np.unique(target.values[rows], axis=0, return_inverse=True)[1].ravel()
+    return answer
 
 
 def _n_columns(table: Table) -> int:
@@ -152,7 +165,7 @@ def _grow_chunk(
     material: Material,
     space: Space,
     prototype: Prototype,
-    labeled: np.ndarray,
+    answer: np.ndarray,
     kind: int,
     plan: Plan,
     with_rforest: bool,
@@ -161,7 +174,7 @@ def _grow_chunk(
     scratch = make_scratch(material.tests, space, plan.growth, material.bits)
     with one_blas_thread():  # here too, for other processes
         return [
-            _grow_member(material, space, prototype, labeled, kind, plan, with_rforest, scratch, number)
+            _grow_member(material, space, prototype, answer, kind, plan, with_rforest, scratch, number)
             for number in numbers
         ]
 
@@ -170,7 +183,7 @@ def _grow_member(
     material: Material,
     space: Space,
     prototype: Prototype,
-    labeled: np.ndarray,
+    answer: np.ndarray,
     kind: int,
     plan: Plan,
     with_rforest: bool,
@@ -180,10 +193,11 @@ def _grow_member(
     """A tree, and its genie3 for each target."""
     values = material.table.values
     n_features = values.shape[1]
+    labeled = answer >= 0
     rng = np.random.default_rng([plan.seed, number])
     weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(values))
     seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
-    tree = grow_tree(material.tests, space, weight, labeled, plan.growth, seeds[0], scratch, material.bits)
+    tree = grow_tree(material.tests, space, weight, answer, plan.growth, seeds[0], scratch, material.bits)
     tree = tree._replace(threshold=from_unit(tree.threshold, material.unit[tree.feature]))
     rows = np.flatnonzero(labeled & (weight > 0))
     known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)

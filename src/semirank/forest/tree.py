@@ -65,6 +65,8 @@ class Growth(NamedTuple):
     min_samples_leaf: float
     min_labeled: float
     max_depth: int
+    # Whether a node is split only where labelled rows differ; see `for_predictions` in `tuning`.
+    only_differing: bool = False
 
 
 @fast_kernel
@@ -176,7 +178,7 @@ def grow_tree(
     tests: Tests,
     space: Space,
     weight: np.ndarray,
-    labeled: np.ndarray,
+    answer: np.ndarray,
     growth: Growth,
     seed: np.uint64,
     scratch: Scratch | None = None,
@@ -189,8 +191,8 @@ def grow_tree(
     tests, space : Tests, Space
     weight : ndarray of shape (n_rows,), float64
         Bootstrap counts.
-    labeled : ndarray of bool
-        Rows that count for `growth.min_labeled`.
+    answer : ndarray of shape (n_rows,), int64
+        A number for the target of a row, -1 of unlabelled ones; rows with the same number have the same target.
     growth : Growth
     seed : uint64
     scratch : Scratch, optional
@@ -213,7 +215,7 @@ def grow_tree(
         tests,
         space,
         weight,
-        labeled,
+        answer,
         growth,
         random_test,
         nodes,
@@ -229,7 +231,7 @@ def grow_tree(
 
 @kernel
 def grow_nodes(
-    tests, space, weight, labeled, growth, random_test, nodes, seeds, stack, places, scratch, bits
+    tests, space, weight, answer, growth, random_test, nodes, seeds, stack, places, scratch, bits
 ):
     """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
     # Full columns come from bases[k]: the data, or coordinates made for all rows or, by `rotate`, for a
@@ -261,16 +263,19 @@ def grow_nodes(
         n = end - start
         total = 0.0
         known = 0.0
+        first_answer, differ = np.int64(-1), False
         with_rest = False
         for i in range(start, end):
             total += weight[rows[i]]
             with_rest |= space.knows[rows[i]] == 1
-            if labeled[rows[i]]:
+            if answer[rows[i]] >= 0:
                 known += weight[rows[i]]
+                differ |= first_answer >= 0 and answer[rows[i]] != first_answer
+                first_answer = answer[rows[i]]
         nodes.weight[node] = total
         if n < 2 or depth >= growth.max_depth or total < 2 * growth.min_samples_leaf:
             continue
-        if known < growth.min_labeled:
+        if known < growth.min_labeled or (growth.only_differing and not differ):
             continue
         n_candidates = min(growth.n_candidates, len(tests.n_codes))
         # Two rows are told apart by any feature that differs: the first drawn ends the search.
