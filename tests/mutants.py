@@ -168,6 +168,7 @@ def main() -> int:
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=about)
     parser.add_argument("files", nargs="*", default=list(TESTS), metavar="FILE", help=", ".join(TESTS))
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many first mutants of each file")
     parser.add_argument("--sample", type=int, help="so many mutants of each file, drawn at random")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -185,7 +186,8 @@ def main() -> int:
         for name in given.files:
             found = list(mutants((package / "semirank" / name).read_text()))
             total = len(found)
-            if given.sample is not None and given.sample < total:
+            found = found[given.skip :]
+            if given.sample is not None and given.sample < len(found):
                 found = random.Random(given.seed).sample(found, given.sample)
             noticed: list[str] = []
             survives(package, name, None, noticed)

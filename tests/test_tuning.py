@@ -84,7 +84,9 @@ def test_forests_for_predictions_predict_the_same_bits(task, ensemble):
         plan = Plan(6, growth, bootstrap, "all", 7)
         whole, less = (grow_forest(material, target, w, p, n_jobs=1) for p in (plan, for_predictions(plan)))
         np.testing.assert_array_equal(predict_forest(less, table.values), predict_forest(whole, table.values))
-        for one, other in zip(predict_out_of_bag(less, table.values), predict_out_of_bag(whole, table.values)):
+        for one, other in zip(
+            predict_out_of_bag(less, table.values), predict_out_of_bag(whole, table.values)
+        ):
             np.testing.assert_array_equal(one, other)
         n_whole, n_less = (sum(len(m.tree.feature) for m in f.members) for f in (whole, less))
         assert n_less < n_whole if w < 1 else n_less <= n_whole

@@ -192,7 +192,7 @@ def grow_tree(
     weight : ndarray of shape (n_rows,), float64
         Bootstrap counts.
     answer : ndarray of shape (n_rows,), int64
-        A number for the target of a row, -1 of unlabelled ones; rows with the same number have the same target.
+        A number for the target of each row, the same for the same target, -1 of unlabelled rows.
     growth : Growth
     seed : uint64
     scratch : Scratch, optional
@@ -230,9 +230,7 @@ def grow_tree(
 
 
 @kernel
-def grow_nodes(
-    tests, space, weight, answer, growth, random_test, nodes, seeds, stack, places, scratch, bits
-):
+def grow_nodes(tests, space, weight, answer, growth, random_test, nodes, seeds, stack, places, scratch, bits):
     """Grow into `nodes`; returns (number of nodes, values of the nominal tests)."""
     # Full columns come from bases[k]: the data, or coordinates made for all rows or, by `rotate`, for a
     # subtree; a row's place in its base is in `at`.
@@ -270,7 +268,8 @@ def grow_nodes(
             with_rest |= space.knows[rows[i]] == 1
             if answer[rows[i]] >= 0:
                 known += weight[rows[i]]
-                differ |= first_answer >= 0 and answer[rows[i]] != first_answer
+                if first_answer >= 0 and answer[rows[i]] != first_answer:
+                    differ = True
                 first_answer = answer[rows[i]]
         nodes.weight[node] = total
         if n < 2 or depth >= growth.max_depth or total < 2 * growth.min_samples_leaf:
