@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, f1_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from semirank.data.hierarchy import Hierarchy
@@ -777,6 +777,22 @@ def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
     before, after = (average_precision_score(y.ravel(), np.repeat(-z, 2)) for z in (x, shuffled))
     assert before < after < 0.01
     assert damage == pytest.approx((before - after) / 0.01, abs=1e-12)
+
+
+def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
+    """Macro F1 is 0 before (DESIGN 1.4), so the scale of F1 after shows: a ratio would hide it."""
+    n, seed = 30, np.uint64(5)
+    x = np.repeat([-1.0, 1.0], n // 2)[:, None]
+    truth = np.repeat([0, 1], n // 2)
+    tree = leaves_only(3)
+    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    means = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1]])
+    prototype = build_prototype(make_target("classification", truth[:, None]))
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["classification"], seed)
+    guess = (x[permutation(seed, 0, n), 0] < 0).astype(int)
+    after = f1_score(truth, guess, average="macro")
+    assert 0.1 < after < 0.9
+    assert damage == pytest.approx(-after / 0.01, abs=1e-12)
 
 
 def test_permutation_scores_of_a_target_that_one_row_knows():
