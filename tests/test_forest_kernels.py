@@ -795,6 +795,21 @@ def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
     assert damage == pytest.approx(-after / 0.01, abs=1e-12)
 
 
+def test_damage_of_a_tree_without_error_is_measured_against_the_floor():
+    """RRMSE is 0 before (DESIGN 1.4), and its mean after is over the targets that vary."""
+    n, seed = 30, np.uint64(5)
+    x = np.repeat([-1.0, 1.0], n // 2)[:, None]
+    y = np.column_stack([x[:, 0], np.full(n, 7.0)])
+    tree = leaves_only(3)
+    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    means = np.array([[0.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
+    prototype = build_prototype(make_target("multi_target", y))
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["multi_target"], seed)
+    after = np.sqrt(np.mean((x - x[permutation(seed, 0, n)]) ** 2))  # the variance of the target is 1
+    assert 1 < after < 2
+    assert damage == pytest.approx(after / 0.001)
+
+
 def test_permutation_scores_of_a_target_that_one_row_knows():
     """RRMSE is a mean over targets, one with a single known row out of bag included."""
     damaged = 0
