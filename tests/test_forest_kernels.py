@@ -810,6 +810,22 @@ def test_damage_of_a_tree_without_error_is_measured_against_the_floor():
     assert damage == pytest.approx(after / 0.001)
 
 
+def test_a_row_on_the_threshold_is_damaged_by_the_features_of_the_left_branch():
+    n, seed = 30, np.uint64(5)
+    truth = np.repeat([0, 1], n // 2)
+    x = np.column_stack([np.zeros(n), truth])
+    tree = leaves_only(5)
+    tree.feature[:2] = 0, 1
+    tree.threshold[1] = 0.5
+    tree.left[:2], tree.right[:2] = (1, 3), (2, 4)
+    means = np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    prototype = build_prototype(make_target("classification", truth[:, None]))
+    damage = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["classification"], seed)
+    after = f1_score(truth, truth[permutation(seed, 1, n)], average="macro")
+    np.testing.assert_allclose(damage, [0.0, 1 - after], atol=1e-12)
+    assert after < 0.9
+
+
 def test_permutation_scores_of_a_target_that_one_row_knows():
     """RRMSE is a mean over targets, one with a single known row out of bag included."""
     damaged = 0
