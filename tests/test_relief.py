@@ -78,6 +78,17 @@ def test_visited_rows(task):
     np.testing.assert_allclose(default.importances, expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("n_targets", [1, 2, 3])
+def test_each_target_alone(n_targets):
+    rng = np.random.default_rng(4)
+    table = make_table(rng, 30, [0, 3, 0], 0.1)
+    target = make_target(rng, 30, "multi_target", 0.3, n_targets=n_targets)
+    found = relief_scores(table, target, n_neighbors=(5,))
+    _, per_target, _ = naive.relief(table, target, 5, 0.0, 1.0)
+    assert found.per_target.shape == (3, n_targets)
+    np.testing.assert_allclose(found.per_target, per_target, atol=1e-10)
+
+
 @pytest.mark.parametrize("n", [2, 3])
 def test_as_few_rows_as_can_be(n):
     """Two rows have one pair each way; two visited rows have a standard error."""
