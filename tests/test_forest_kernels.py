@@ -171,8 +171,8 @@ def random_case(
         "min_labeled": float(rng.choice([0, 0, 4])),
         "max_depth": int(rng.choice([1000, 1000, 1, 3])),
         "missing_weight": str(rng.choice(["all", "known"])),
+        "only_differing": seed % 4 == 3,
     }
-    chosen["only_differing"] = seed % 4 == 3
     if bootstrapped is None:
         bootstrapped = bool(rng.random() < 0.6)
     weight = bootstrap(rng, target.labeled) if bootstrapped else np.ones(m)
@@ -762,14 +762,20 @@ def test_permutation_scores_equal_their_twins(task):
     assert damaged >= 10
 
 
+def stump() -> Tree:
+    """x <= 0 goes to node 1, what is greater to node 2."""
+    tree = leaves_only(3)
+    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    return tree
+
+
 def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
     """The few positive cells come last, so that AUPRC is far below 0.01 (DESIGN 1.4)."""
     n, seed = 600, np.uint64(5)
     x = np.repeat([-1.0, 1.0], n // 2)[:, None]
     y = np.zeros((n, 2))
     y[-2:, 0] = 1
-    tree = leaves_only(3)
-    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    tree = stump()
     means = np.array([[0.5, 0.5], [0.9, 0.9], [0.1, 0.1]])
     prototype = build_prototype(make_target("multi_label", y))
     (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["multi_label"], seed)
@@ -784,8 +790,7 @@ def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
     n, seed = 30, np.uint64(5)
     x = np.repeat([-1.0, 1.0], n // 2)[:, None]
     truth = np.repeat([0, 1], n // 2)
-    tree = leaves_only(3)
-    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    tree = stump()
     means = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1]])
     prototype = build_prototype(make_target("classification", truth[:, None]))
     (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["classification"], seed)
@@ -800,8 +805,7 @@ def test_damage_of_a_tree_without_error_is_measured_against_the_floor():
     n, seed = 30, np.uint64(5)
     x = np.repeat([-1.0, 1.0], n // 2)[:, None]
     y = np.column_stack([x[:, 0], np.full(n, 7.0)])
-    tree = leaves_only(3)
-    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    tree = stump()
     means = np.array([[0.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
     prototype = build_prototype(make_target("multi_target", y))
     (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["multi_target"], seed)

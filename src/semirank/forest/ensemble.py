@@ -16,7 +16,7 @@ from ..data.table import Table
 from ..data.target import Target
 from .bits import Bits, bits_in, find_bits
 from .predict import apply_tree, node_sums, per_target_gain, prototypes
-from .scores import KIND, node_scores, permutation_damage
+from .scores import KIND, NUMBERS, node_scores, permutation_damage
 from .space import (
     Columns,
     Prototype,
@@ -133,7 +133,7 @@ def number_answers(target: Target) -> np.ndarray:
     differ from them in its last bit.
     """
     answer = np.where(target.labeled, np.arange(len(target)), -1)
-    if target.task not in ("regression", "multi_target"):
+    if KIND[target.task] != NUMBERS:
         rows = np.flatnonzero(target.labeled)
         answer[rows] = np.unique(target.values[rows], axis=0, return_inverse=True)[1].ravel()
     return answer

@@ -261,16 +261,16 @@ def grow_nodes(tests, space, weight, answer, growth, random_test, nodes, seeds, 
         n = end - start
         total = 0.0
         known = 0.0
-        first_answer, differ = np.int64(-1), False
+        last_answer, differ = np.int64(-1), False
         with_rest = False
         for i in range(start, end):
             total += weight[rows[i]]
             with_rest |= space.knows[rows[i]] == 1
             if answer[rows[i]] >= 0:
                 known += weight[rows[i]]
-                if first_answer >= 0 and answer[rows[i]] != first_answer:
+                if last_answer >= 0 and answer[rows[i]] != last_answer:
                     differ = True
-                first_answer = answer[rows[i]]
+                last_answer = answer[rows[i]]
         nodes.weight[node] = total
         if n < 2 or depth >= growth.max_depth or total < 2 * growth.min_samples_leaf:
             continue
