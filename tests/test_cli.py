@@ -321,7 +321,7 @@ class TestRefusals:
         """A cache writes from the working thread; the process ends after the file, not in its middle."""
         code = (
             "import os, threading, time\n"
-            "from semirank import _ranking_files, _terminal\n"
+            "from semirank import _terminal, _whole\n"
             "begun, sync = threading.Event(), os.fsync\n"
             "def slow(file):\n"
             "    begun.set()\n"
@@ -329,7 +329,7 @@ class TestRefusals:
             "    sync(file)\n"
             "os.fsync = slow\n"
             "def work():\n"
-            "    _ranking_files.write_whole('r.json', 'all of it')\n"
+            "    _whole.write_whole('r.json', 'all of it')\n"
             "    time.sleep(600)\n"
             "threading.Thread(target=work, name=_terminal.WORKER, daemon=True).start()\n"
             "begun.wait()\n"

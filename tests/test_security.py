@@ -15,7 +15,7 @@ import pytest
 import semirank
 from semirank import Ranking, load
 from semirank._cli_input import parameters
-from semirank._ranking_files import write_whole
+from semirank._whole import write_whole
 
 from .optional import needs_pyarrow
 

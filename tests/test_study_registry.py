@@ -176,7 +176,7 @@ class TestFind:
             find(wrong)
 
     def test_nothing_near(self):
-        with pytest.raises(ValueError, match=r"^There is no data set 'zzz'\.$"):
+        with pytest.raises(ValueError, match=r"^There is no data set 'zzz'; `semirank datasets list` shows"):
             find("zzz")
 
     def test_in_a_folder(self, folder):
@@ -372,11 +372,11 @@ class TestOpen:
 class TestAvailable:
     def test_nothing_is_silently_skipped(self, folder):
         (folder / "num.arff").unlink()
-        present, missing = available(folder)
+        present, missing, broken = available(folder)
         assert present == ["Own classes", "Own pairs", "Own sets", "Own tree"]
-        assert {*present, *dict(missing)} == {entry.name for entry in known(folder)}
+        assert {*present, *dict(missing), "Own numbers"} == {entry.name for entry in known(folder)}
         why = dict(missing)
-        assert why["Own numbers"] == f"the file {folder / 'num.arff'} does not exist"
+        assert broken == [("Own numbers", f"the file {folder / 'num.arff'} does not exist")]
         assert why["Pgp"].endswith(
             "P-gp substrates (MONSTROUS) or P-gp inhibition (Broccatelli 2011) can stand in"
         )
@@ -431,8 +431,8 @@ def check_real(name, folder):
 
 class TestRealData:
     def test_what_is_there(self, data_folder):
-        present, missing = available(data_folder)
-        assert len(present) == 42
+        present, missing, broken = available(data_folder)
+        assert (len(present), broken) == (42, [])
         assert [name for name, _ in missing] == ["Aapc", "Pgp", "Ecogen", "QSAR", "Forestry-LIDAR-IRS"]
 
     @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +21,7 @@ import pytest
 from semirank.study import Store, StoreError, dataset_properties, run_study
 from semirank.study import run as module
 from semirank.study import workers as workers_module
-from semirank.study.plan import PRESETS, Study
+from semirank.study.plan import PRESETS, Job, Study
 from semirank.study.records import Record
 from semirank.study.store import records
 from semirank.study.workers import LocalWorkers, Outcome, perform
@@ -96,7 +98,7 @@ def test_the_number_of_processes_does_not_change_results(folder, tmp_path, undis
     summary = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP, progress=seen.append)
     assert timeless(path) == undisturbed
     # 3 folds of three data sets and one of the two others, by two methods.
-    assert summary == module.Summary(22, 0, 0, 0, 0, 0, summary.missing)
+    assert summary == module.Summary(22, 0, 0, 0, 0, 0, summary.missing, [])
     assert (seen[0].done, seen[-1]) == (0, module.Progress(22, 0, 22, 0.0))
     assert len(summary.missing) == 38 + 9  # of the registry, none is in this folder
     again = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP)
@@ -181,8 +183,9 @@ def test_two_runs_share_the_work(folder, tmp_path, undisturbed):
     told = [run.communicate(timeout=300)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0], told
     assert timeless(path) == undisturbed
-    done = [int(text.split(" jobs done, ")[0].split()[-1]) for text in told]
-    assert sum(done) == 22  # none twice
+    found = [re.search(r"jobs: (\d+) done, (\d+) were done already", text) for text in told]
+    assert sum(int(some[1]) for some in found) == 22  # none twice
+    assert [int(some[1]) + int(some[2]) for some in found].count(22) >= 1  # the last one saw them all
 
 
 @needs_psutil
@@ -306,7 +309,7 @@ def test_only_what_was_asked_for_is_done(folder, tmp_path, inline):
         ("Tiny numbers", "laplace"),
         ("Tiny numbers", "equal"),
     }
-    with pytest.raises(ValueError, match="nothing to do"):
+    with pytest.raises(ValueError, match="nothing to do: laplace is for regression"):
         run_study(store=path, data=folder, only=["Tiny classes"], methods=["laplace"])
 
 
@@ -342,13 +345,43 @@ def test_a_data_set_that_cannot_be_opened_is_reported(tmp_path, inline):
     file.write_text(file.read_text().rstrip().rsplit("\n", 1)[0] + "\n")
     said = []
     summary = run_study(store=tmp_path / "s.sqlite", data=folder, methods=["equal"], say=said.append)
-    why = dict(summary.missing)["Tiny classes"]
-    assert why == "Tiny classes has 89 rows, but its manifest says 90."
-    assert f"left out: Tiny classes, {why}" in said
+    why = "Tiny classes has 89 rows, but its manifest says 90."
+    assert summary.broken == [("Tiny classes", why)]
+    assert f"left out: {why[:-1]}" in said
     assert "Digits" in dict(summary.missing)
     assert summary.done == 3
     with pytest.raises(ValueError, match="89 rows"):
         run_study(store=tmp_path / "s.sqlite", data=folder, only=["Tiny classes"])
+
+
+def test_a_data_set_that_is_left_out_is_told_even_quietly(tmp_path, call):
+    """Its manifest lists it, so that somebody wants it."""
+    folder = write_folder(tmp_path / "data", NAMES[:2])
+    (folder / "classes.arff").unlink()
+    words = ("run", "--store", tmp_path / "s.sqlite", "--data", folder, "-m", "equal", "--jobs", 1)
+    line = f"left out: Tiny classes, the file {folder / 'classes.arff'} does not exist"
+    for more in ((), ("--quiet",)):
+        code, _, told = call(*words, *more)
+        assert code == 1
+        assert told.splitlines()[-1] == line
+        assert told.splitlines()[-2].startswith("left out, not in the folder: Arrhythmia, Bank, ")
+    (folder / "numbers.arff").unlink()
+    code, _, told = call(*words)
+    assert (code, told.splitlines()[-1][:35]) == (2, "error: There is nothing to do: left")
+
+
+def test_a_run_that_fails_on_its_input_makes_no_store(folder, tmp_path):
+    path = tmp_path / "study.sqlite"
+    with pytest.raises(ValueError, match="does not exist"):
+        run_study(store=path, data=tmp_path / "none")
+    with pytest.raises(ValueError, match="no data set 'TTT'; `semirank datasets list` shows"):
+        run_study(store=path, data=folder, only=["TTT"])
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"nothing to do: .* holds no data set"):
+        run_study(store=path, data=tmp_path)
+    with pytest.raises(ValueError, match="is a file, not a folder"):
+        run_study(store=path, data=tmp_path / "manifest.json")
+    assert not path.exists()
 
 
 def test_bad_arguments(folder, tmp_path):
@@ -414,12 +447,16 @@ def test_commands(folder, tmp_path, call):
     path, out, other = tmp_path / "study.sqlite", tmp_path / "export.csv", tmp_path / "other.sqlite"
     code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--jobs", 1)
     assert (code, shown) == (0, "")
-    assert "left out, as they are not there: Arrhythmia, Bank, Chess," in told
-    assert told.splitlines()[-1] == "11 jobs done, 0 were done before"
-    code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--quiet")
+    assert "left out, not in the folder: Arrhythmia, Bank, Chess," in told
+    assert "jobs: 11 done, 0 were done already" in told.splitlines()
+    assert call()[1].startswith("Usage: ")
+    names = ("--only", *NAMES)
+    code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--quiet", *names)
     assert (code, shown, told) == (0, "", "")
-    code, shown, told = call("status", "--store", path)
-    assert (code, told) == (0, "")
+    code, shown, told = call("status", "--store", path, "--out", tmp_path / "status")
+    assert (code, told) == (0, f"wrote {tmp_path / 'status' / 'status.csv'}\n")
+    with (tmp_path / "status" / "status.csv").open(newline="") as file:
+        assert [row["state"] for row in csv.DictReader(file)] == ["done"] * 11
     assert shown.startswith("preset quick, seed 0\n")
     assert "11 of 11 jobs done" in shown
     assert call("export", "--store", path, "--out", out)[0] == 0
@@ -427,7 +464,7 @@ def test_commands(folder, tmp_path, call):
     assert (code, told) == (0, f"11 of 11 jobs were new to {other}\n")
     assert records(other) == records(path)
     code, shown, told = call("run", "--store", other, "--data", folder, "-m", "equal")
-    assert told.splitlines()[-1] == "0 jobs done, 11 were done before"
+    assert "jobs: 0 done, 11 were done already" in told.splitlines()
 
     (tmp_path / "text").write_text("x" * 5000)
     for arguments, said in (
@@ -442,6 +479,8 @@ def test_commands(folder, tmp_path, call):
         (("export", "--store", path, "--out", tmp_path / "x.json"), "must end in"),
         (("import", tmp_path / "none.csv", "--store", path), "No such file"),
         (("tables", "--store", tmp_path / "none", "--out", tmp_path), "There is no store"),
+        (("tables", "--store", path, "--out", tmp_path / "text"), "is a file; name a folder"),
+        (("export", "--store", path, "--out", tmp_path / "no" / "x.csv"), f"{tmp_path / 'no' / 'x.csv'}: No"),
     ):
         code, shown, told = call(*arguments)
         assert (code, shown) == (2, ""), arguments
@@ -486,10 +525,12 @@ def test_failures_are_told_by_every_command(folder, tmp_path, inline, call, monk
     with Store(path, read_only=True) as store:
         failed = sum(row.state == "failed" for row in store.jobs())
     assert (code, shown) == (1, "")
-    assert told.splitlines()[-1] == f"{failed} jobs failed; `study status` says why, --retry tries them again"
+    assert (
+        told.splitlines()[-2] == f"jobs: {failed} failed; `study status` says why, --retry tries them again"
+    )
     code, shown, told = call(*words)
     assert code == 1
-    assert told.splitlines()[-1] == f"{failed} jobs failed in an earlier run; --retry tries them again"
+    assert f"jobs: {failed} failed in another run; --retry tries them again" in told.splitlines()
     code, shown, _ = call("status", "--store", path)
     lines = shown.splitlines()
     assert code == 0
@@ -503,10 +544,11 @@ def test_failures_are_told_by_every_command(folder, tmp_path, inline, call, monk
 def test_what_a_run_did_in_words():
     from semirank.cli_study import summary_lines
 
-    assert summary_lines(module.Summary(3, 0, 4, 0, 5, 6, [])) == [
-        "3 jobs done, 4 were done before",
-        "5 jobs were done with other data or an older version and are kept; --retry does them again",
-        "6 jobs are with another run; run again if it stops",
+    assert summary_lines(module.Summary(3, 0, 4, 0, 5, 6, [], [("Pol", "gone.")])) == [
+        "jobs: 3 done, 4 were done already",
+        "jobs: 5 were done with other files or an older version and are kept; --retry does them again",
+        "jobs: 6 are with another run; run again if it stops",
+        "left out: Pol, gone",
     ]
 
 
@@ -579,6 +621,68 @@ def test_data_sets_that_are_gone_have_no_numbers(folder, tmp_path, inline):
     assert dataset_properties(path, other, said.append) == {"Tiny numbers": {}}
     assert len(said) == 1
     assert said[0].startswith("no sizes and no clustering hypothesis for Tiny numbers: ")
+
+
+def test_numbers_that_cannot_be_kept_are_used_all_the_same(folder, tmp_path, inline, monkeypatch):
+    path, said = tmp_path / "study.sqlite", []
+    run_study(store=path, data=folder, only=["Tiny numbers"], methods=["equal"])
+
+    def refuse(*_):
+        raise StoreError("read only")
+
+    monkeypatch.setattr(Store, "keep_property", refuse)
+    assert dataset_properties(path, folder, said.append)["Tiny numbers"]["examples"] == 90
+    assert said == ["the numbers of Tiny numbers are not kept for the next time: read only"]
+    assert dataset_properties(path) == {}
+
+
+def test_a_full_disk_keeps_the_old_tables_figures_and_page(folder, tmp_path, inline, call, monkeypatch):
+    pytest.importorskip("matplotlib")
+    path, out = tmp_path / "study.sqlite", tmp_path / "out"
+    run_study(store=path, data=folder, only=["Tiny numbers"], methods=["equal"])
+    for name in ("tables", "figures", "report"):
+        assert call(name, "--store", path, "--out", out)[0] == 0
+    before = {file: file.read_bytes() for file in out.iterdir()}
+    run_study(store=path, data=folder, only=["Tiny numbers"], methods=["laplace"])
+    sync, count = os.fsync, [0]
+
+    def full(file):
+        count[0] += 1
+        if count[0] % 3 == 0 or name == "report":
+            raise OSError(28, "No space left on device")
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    for name in ("tables", "figures", "report"):
+        code, _, told = call(name, "--store", path, "--out", out)
+        assert code == 2
+        assert told.startswith(f"error: {out}{os.sep}")
+        assert told.endswith(": No space left on device\n")
+        assert {file: file.read_bytes() for file in out.iterdir()} == before
+
+
+def test_coverage_is_that_of_the_plan(folder, tmp_path, inline):
+    """A store whose run was stopped knows what it has not done, though no record speaks of it."""
+    from semirank.study import write_tables
+
+    path = tmp_path / "study.sqlite"
+    run_study(store=path, data=folder, only=NAMES[:1], methods=["equal"])
+    with Store(path) as store:
+        done = store.jobs()
+        first = done[0]
+        store.add(
+            Job(*row[:3], family, *row[4:7], f"{row.key}{family}", 1.0)
+            for row in done
+            for family in ("relief", "bagging")
+        )
+        store.add([Job("Tiny tree", 0, 50, "relief", "hierarchical", "HMLC", "sha", "tree", 1.0)])
+        jobs = store.jobs()
+    write_tables(records(path), tmp_path, jobs=jobs, stand_ins={})
+    with (tmp_path / "0_coverage.csv").open(newline="") as file:
+        rows = {row["data set"]: row for row in csv.DictReader(file)}
+    assert rows[first.dataset]["not finished"] == "bagging 0 of 3, relief 0 of 3"
+    assert rows["Tiny tree"]["not finished"] == "relief 0 of 1"
+    assert f"Not complete: {first.dataset}, Tiny tree." in (tmp_path / "0_coverage.md").read_text()
 
 
 def test_tables_need_results(folder, tmp_path, call):

@@ -165,6 +165,18 @@ def test_claims_of_dead_runs_are_taken_over(path, monkeypatch):
         assert store.claim(job)
 
 
+def test_a_claim_of_a_dead_run_is_not_shown_as_running(path):
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    with Store(path, QUICK) as store:
+        store.add([make_job()])
+        store.owner = f"{socket.gethostname()}:{child.pid}:t"
+        assert store.claim(make_job())
+        with Store(path, read_only=True) as other:
+            assert other.jobs()[0].state == "claimed"
+            child.wait()
+            assert other.jobs()[0].state == "missing"
+
+
 def test_a_process_of_another_user_lives(monkeypatch):
     def refuse(pid, signal):
         raise PermissionError(1, "Operation not permitted")
@@ -376,6 +388,19 @@ def test_bad_exports_are_told(path, tmp_path):
     refuse(text.replace("done", "fine"), "the state 'fine'")
     refuse(text.replace("quick,0", "quick,1", 1), "several studies")
     refuse(text.replace("quick", "quik"), r"no preset 'quik'")
+    for value in ("inf", "nan"):
+        refuse(text.replace(rows[0]["value"], value), f"row 1 has '{value}' in the column 'value', not a fin")
+    refuse(text.replace("{", "["), "row 1 has .* in the column 'setting', not a JSON object")
+    lines = text.splitlines(keepends=True)
+    job = "Digits, fold 0, 50 labels, relief"
+    refuse("".join(lines[:6]), f"{job} has 5 of 8 values; export it again")  # cut at the end of a line
+    refuse("".join(lines[:3] + lines[4:]), f"{job} has 7 of 8 values")
+    refuse("".join(lines[:3] + lines[2:]), f"{job} has a value twice")
+    more = lines[1].replace(",ssl,", ",both,").replace(",sl,", ",both,")
+    refuse("".join([*lines[:9], more, *lines[9:]]), rf"{job} has a value that is no part of it \(both, rel")
+    place = "Digits,classification,classification"
+    other_fold = lines[1].replace(f"{place},0", f"{place},7")
+    refuse("".join([lines[0], *lines[2:9], other_fold, *lines[9:]]), "has values of several jobs")
     refuse(b"\xff\xfe\x00", "cannot be read")
     refuse(b"\x1f\x8b nothing", "cannot be read", "bad.csv.gz")
     with pytest.raises(ValueError, match=r"must end in .csv, .csv.gz or .parquet"):

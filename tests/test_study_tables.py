@@ -65,7 +65,7 @@ def twin(records):
 
 @pytest.fixture(scope="module")
 def tables(records):
-    return {sheet.name: sheet for sheet in sheets(collect(records, STAND_INS), PROPERTIES)}
+    return {sheet.name: sheet for sheet in sheets(collect(records, STAND_INS), (), PROPERTIES)}
 
 
 def rows_of(sheet):
@@ -211,6 +211,19 @@ def test_quality_ranks_use_the_chosen_ensembles(twin, tables):
         assert row["data sets"] == sum(a is not None for a in areas)
 
 
+def test_pairs_of_rankings_are_tested_with_holms_rule(tables):
+    ranks = {(row["judge"], row["group"]): row for row in rows_of(tables["6_quality"])}
+    found = {}
+    for row in rows_of(tables["6_quality_pairs"]):
+        both = ranks[row["judge"], row["group"]]
+        assert (row["rank"], row["rank (worse)"]) == (both[row["better"]], both[row["worse"]])
+        assert row["rank"] <= row["rank (worse)"]
+        assert row["data sets"] == both["data sets"]
+        found.setdefault((row["judge"], row["group"]), []).append(row["p (Holm)"])
+    assert {len(some) for some in found.values()} == {6, 10}  # with and without Laplace
+    assert all(0 < p <= 1 for some in found.values() for p in some)
+
+
 def test_chosen_settings_are_counted_once_per_forest(records, tables):
     for row in rows_of(tables["8_supervision"]):
         some = chosen(records, family=row["family"], side="ssl", score="genie3", pool="all", k=20)
@@ -227,7 +240,7 @@ def test_chosen_settings_are_counted_once_per_forest(records, tables):
 def test_coverage_names_what_is_missing(records, tables):
     sheet = tables["0_coverage"]
     missing = [name for name in paper_names() if name not in DATASETS]
-    assert f"{len(missing)} of the paper's 38" in sheet.notes[1]
+    assert f"of the paper's 38: {len(missing)}, " in sheet.notes[1]
     for name in missing:
         assert re.search(rf"\b{re.escape(name)}\b", sheet.notes[1])
     assert "Pgp (stand-in: other <b>|set)" in sheet.notes[1]
@@ -235,7 +248,7 @@ def test_coverage_names_what_is_missing(records, tables):
         some = chosen(records, dataset=row["data set"].split(" [")[0])
         cells = {(r.n_labeled, r.fold) for r in some}
         unfinished = []
-        for family in [*ENSEMBLES, "relief", *(["laplace"] if row["group"] == "STR" else [])]:
+        for family in [*ENSEMBLES, "relief", *(["laplace"] if row["group"] == "STR" else []), "equal"]:
             done = {(r.n_labeled, r.fold) for r in some if r.family == family}
             if len(done) < len(cells):
                 unfinished.append(f"{family} {len(done)} of {len(cells)}")
@@ -245,15 +258,18 @@ def test_coverage_names_what_is_missing(records, tables):
 def test_families_that_were_not_begun_are_missing_too():
     records = make_records({"Digits": "classification", "Pol": "STR"})
     records = [r for r in records if r.dataset == "Pol" or r.family == "relief"]
-    rows = rows_of(sheets(collect(records, {}), {})[0])
-    assert rows[0]["not finished"] == "random_forest 0 of 9, extra_trees 0 of 9, bagging 0 of 9"
+    rows = rows_of(sheets(collect(records, {}), (), {})[0])
+    ensembles = "random_forest 0 of 9, extra_trees 0 of 9, bagging 0 of 9"
+    assert rows[0]["not finished"] == f"{ensembles}, equal 0 of 9"
     assert rows[1]["not finished"] == ""
 
 
 def test_properties_hold_the_given_numbers(tables):
     rows = {row["data set"]: row for row in rows_of(tables["1_data_sets"])}
     assert rows["Digits"]["CH (ours)"] == 0.5
-    assert rows["Digits"]["examples"] == 1797  # as printed, not as given
+    assert rows["Digits"]["examples"] == 1797  # as printed
+    assert rows["Digits"]["our files"] == "7 examples"  # as given
+    assert rows["Bank"]["our files"] == ""
     assert rows["Bank"]["CH (ours)"] is None
     other = rows["other <b>|set [stand-in for Pgp]"]
     assert (other["examples"], other["majority share"], other["depth"]) == (300, 0.5, None)
@@ -310,7 +326,7 @@ def test_very_little_gives_tables_too(n, tmp_path):
     files = write_tables(records, tmp_path, stand_ins={})
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     assert "nan" not in text.lower().replace("nann", "")
-    assert f"{len({r.dataset for r in records})} data sets have records" in text
+    assert f"Data sets with records: {len({r.dataset for r in records})}." in text
 
 
 # ---------------------------------------------------------------------------------------------- ranks
@@ -433,7 +449,7 @@ def test_sheet_without_rows_says_so():
 
 def test_figures_are_written_and_repeatable(tmp_path):
     pytest.importorskip("matplotlib")
-    from semirank.study.figures import Picture, curves, save, write_figures
+    from semirank.study.figures import Picture, curves, drawn, write_figures
 
     records = make_records({"a$b <i>": "STR", "Treasury": "STR", "A B (I)": "STR"}, keep=0.9, seed=5)
     stand_ins = {"a$b <i>": "QSAR", "A B (I)": "QSAR"}
@@ -443,8 +459,7 @@ def test_figures_are_written_and_repeatable(tmp_path):
     assert {path.name for path in files} == {stem + suffix for stem in stems for suffix in (".png", ".svg")}
     assert all(path.stat().st_size > 1000 for path in files)
     again = Picture("again", "", curves(collect(records, stand_ins), "Treasury"))
-    save(again, tmp_path / "again.svg")
-    assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "curves_treasury.svg").read_bytes()
+    assert drawn(again, "svg") == (tmp_path / "curves_treasury.svg").read_bytes()
 
 
 def test_curves_are_drawn_solid_and_dashed_at_the_means():
@@ -511,4 +526,4 @@ def test_page_of_nothing(tmp_path):
     from semirank.study.pages import write_report
 
     (path,) = write_report([], tmp_path / "some.html", stand_ins={})
-    assert "0 data sets have records" in path.read_text(encoding="utf-8")
+    assert "Data sets with records: 0." in path.read_text(encoding="utf-8")

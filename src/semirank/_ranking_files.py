@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import secrets
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from ._terminal import writing
+from ._whole import write_whole
 from .ranking import Ranking, rank_numbers
 
 FORMATS = (".json", ".csv", ".fimp", ".html")
@@ -53,26 +51,6 @@ def check_path(path: str | PathLike[str]) -> None:
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise ValueError(f"{path} cannot be written: the folder {folder} does not exist.")
-
-
-def write_whole(path: str | PathLike[str], text: str) -> None:
-    """Write a file so that an interruption leaves the old one or none, never half of the new one."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        target.write_text(text, encoding="utf-8")  # a pipe or a device has no halves to protect
-        return
-    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
-    with writing:
-        try:
-            with open(draft, "x", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, target)
-        except OSError as error:  # a full disk does not say which file it has no room for
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        finally:
-            draft.unlink(missing_ok=True)
 
 
 def to_json(ranking: Ranking) -> str:

@@ -67,7 +67,7 @@ def list_(data: Data = None, as_json: Json = False) -> None:
 
     every = known(data)
     found = available(data)
-    why = dict(found.missing)
+    why = dict([*found.missing, *found.broken])
     if as_json:
         print(json.dumps([_as_dict(entry, why) for entry in every], ensure_ascii=False))
         return
@@ -77,7 +77,7 @@ def list_(data: Data = None, as_json: Json = False) -> None:
     ]
     _terminal.show_table(["data set", "task", "printed size", "parts", "here"], rows)
     print(f"\n{len(found.present)} of {len(every)} are here.")
-    for name, reason in found.missing:
+    for name, reason in why.items():
         print(f"{name}: {reason}")
 
 
@@ -90,7 +90,8 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
     from .study.registry import available, data_folder, find, open_dataset
 
     entry = find(name, data_folder(data))
-    why = dict(available(data).missing)
+    found = available(data)
+    why = dict([*found.missing, *found.broken])
     here: dict[str, Any] | None = None
     if entry.name not in why:
         opened = open_dataset(entry.name, data)

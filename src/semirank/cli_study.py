@@ -23,7 +23,7 @@ study = typer.Typer(
     name="study",
     help="Run the paper's experiment and make its tables and figures.",
     rich_markup_mode=None,
-    no_args_is_help=True,
+    invoke_without_command=True,
 )
 
 StoreFile = Annotated[
@@ -48,13 +48,22 @@ def register(app: typer.Typer) -> None:
     app.add_typer(study)
 
 
+@study.callback()
+def _start(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
 @study.command()
 def run(
     store: StoreFile,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME ...]", help="More data sets after --only.")
+    ] = None,
     preset: Annotated[str, typer.Option(metavar="NAME", help="quick or paper.")] = "quick",
     data: DataFolder = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this data set; may repeat.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this data set and those that follow.")
     ] = None,
     methods: Annotated[
         list[str] | None,
@@ -89,7 +98,7 @@ def run(
             preset,
             store=store,
             data=data,
-            only=only or (),
+            only=[*(only or ()), *(names or ())],
             methods=methods or (),
             n_jobs=jobs,
             dask=dask,
@@ -98,35 +107,46 @@ def run(
             progress=progress,
             say=say,
         )
-    if not quiet:
-        for line in summary_lines(found):
-            _terminal.say(line)
-    if found.failed or found.failed_before:
+    first, *rest = summary_lines(found)
+    for line in rest if quiet else [first, *rest]:  # what was not done is told in any case
+        _terminal.say(line)
+    if found.failed or found.failed_before or found.broken:
         raise typer.Exit(1)
 
 
 def summary_lines(found: Summary) -> list[str]:
     """What a run did, in words."""
-    lines = [f"{found.done} jobs done, {found.kept} were done before"]
+    from .study.run import left_out_lines
+
+    lines = [f"jobs: {found.done} done, {found.kept} were done already"]
     if found.failed:
-        lines.append(f"{found.failed} jobs failed; `study status` says why, --retry tries them again")
+        lines.append(f"jobs: {found.failed} failed; `study status` says why, --retry tries them again")
     if found.failed_before:
-        lines.append(f"{found.failed_before} jobs failed in an earlier run; --retry tries them again")
+        lines.append(f"jobs: {found.failed_before} failed in another run; --retry tries them again")
     if found.outdated:
         lines.append(
-            f"{found.outdated} jobs were done with other data or an older version and are kept; "
+            f"jobs: {found.outdated} were done with other files or an older version and are kept; "
             "--retry does them again"
         )
     if found.elsewhere:
-        lines.append(f"{found.elsewhere} jobs are with another run; run again if it stops")
-    return lines
+        lines.append(f"jobs: {found.elsewhere} are with another run; run again if it stops")
+    return [*lines, *left_out_lines(found.missing, found.broken)]
 
 
 @study.command()
-def status(store: StoreFile) -> None:
+def status(
+    store: StoreFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Write every job with its state to status.csv there."
+        ),
+    ] = None,
+) -> None:
     """Say how far a study is."""
-    from .study.run import Pace, describe
-    from .study.store import Store
+    from .study.exchange import write_status
+    from .study.run import Pace
+    from .study.store import Store, describe
 
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
@@ -143,6 +163,8 @@ def status(store: StoreFile) -> None:
         print(f"failed: {describe(row)}: {row.error}")
     if len(failed) > 10:
         print(f"... and {len(failed) - 10} more")
+    if out is not None:
+        _tell([write_status(rows, _made(out))])
 
 
 def _status_row(name: str, rows: list[JobRow], pace: Pace) -> list[str]:
@@ -185,8 +207,8 @@ def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write the tables, beside the paper's figures, as Markdown and CSV."""
     from .study.tables import write_tables
 
-    found = _records(store)
-    _tell(write_tables(found, _made(out), properties=_properties(store, data)))
+    found, jobs = _records(store), _jobs(store)
+    _tell(write_tables(found, _made(out), jobs=jobs, properties=_properties(store, data)))
 
 
 @study.command()
@@ -203,15 +225,15 @@ def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     from .study.pages import write_report
     from .study.store import Store
 
-    found = _records(store)
+    found, jobs = _records(store), _jobs(store)
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
-        states = [row.state for row in opened.jobs()]
+    states = [job.state for job in jobs]
     notes = [f"Preset {preset} with seed {seed}: {states.count('done')} of {len(states)} jobs are done."]
     if failed := states.count("failed"):
         notes.append(f"{failed} jobs failed.")
     properties = _properties(store, data)
-    _tell(write_report(found, _made(out), properties=properties, notes=notes))
+    _tell(write_report(found, _made(out), jobs=jobs, properties=properties, notes=notes))
 
 
 def duration(seconds: float) -> str:
@@ -275,6 +297,13 @@ def _records(store: Path) -> list[Record]:
     return found
 
 
+def _jobs(store: Path) -> list[JobRow]:
+    from .study.store import Store
+
+    with Store(store, read_only=True) as opened:
+        return opened.jobs()
+
+
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:
     from .study.properties import dataset_properties
 
@@ -282,6 +311,8 @@ def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:
 
 
 def _made(folder: Path) -> Path:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; name a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

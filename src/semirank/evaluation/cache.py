@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._ranking_files import write_whole
+from .._whole import write_whole
 from ..data.table import Table
 from ..data.target import Target
 from .methods import Method, Rankings

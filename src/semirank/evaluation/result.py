@@ -231,7 +231,7 @@ class Evaluation:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``.json`` (everything) or ``.html`` (the report of `ranking` with the evaluation in it)."""
-        from .._ranking_files import write_whole
+        from .._whole import write_whole
 
         suffix = Path(path).suffix.lower()
         if suffix not in FORMATS:

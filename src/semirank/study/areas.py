@@ -16,12 +16,12 @@ import numpy as np
 
 from ..evaluation.curves import area
 from .paper import known_stand_ins, paper_names
+from .plan import FOREST_SCORES, FORESTS
 from .ranks import rank_rows
 from .records import Record
 
 GROUPS = ("classification", "MLC", "HMLC", "STR", "MTR")
-ENSEMBLES = ("random_forest", "extra_trees", "bagging")
-FOREST_SCORES = ("genie3", "rforest", "symbolic")
+ENSEMBLES = FORESTS
 SCORES = (*FOREST_SCORES, "relief", "laplace")
 FAMILIES = (*ENSEMBLES, "relief", "laplace")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
+import json
+import math
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from .plan import Study, find_preset
+from .._whole import write_whole
+from .plan import Study, find_preset, judged_values
 from .records import Record
-from .store import JobRow, Store
+from .store import JobRow, Store, describe
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
@@ -47,7 +49,7 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
         found = opened.records()
     rows = [_row(preset, seed, jobs[r.dataset, r.fold, r.n_labeled, r.family], r) for r in found]
     rows += [_row(preset, seed, job, None) for job in jobs.values() if job.state == "failed"]
-    _write_whole(Path(out), _parquet(rows) if kind == ".parquet" else _csv(rows, kind))
+    write_whole(out, _parquet(rows) if kind == ".parquet" else _csv(rows, kind))
     return len(jobs)
 
 
@@ -75,13 +77,44 @@ def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple
     if len(studies) > 1:
         raise ValueError(f"{path} holds several studies; import each from a file of its own.")
     ((preset, seed),) = studies
+    study = Study(find_preset(preset), seed, None)
     jobs: dict[str, tuple[JobRow, list[Record]]] = {}
     for row in rows:
         job, records = jobs.setdefault(row["key"], (JobRow(*(row[n] for n in JobRow._fields)), []))
         if job.state == "done":
             records.append(Record(*(row[n] for n in Record._fields)))
-    with Store(store, Study(find_preset(preset), seed, None)) as opened:
+    for job, records in jobs.values():
+        if job.state == "done" and (fault := _fault(job, records, study)):
+            # Half a job would count as done and never be done again.
+            raise ValueError(f"{path}: {describe(job)} has {fault}; export it again.")
+    with Store(store, study) as opened:
         return opened.take_in(jobs.values()), len(jobs)
+
+
+def _fault(job: JobRow, records: list[Record], study: Study) -> str | None:
+    """What is wrong with the values of a finished job."""
+    expected = judged_values(job.family, study.preset)
+    found = [(r.side, r.score, r.pool, r.k) for r in records]
+    if len(set(found)) < len(found):
+        return "a value twice"
+    if missing := expected - set(found):
+        return f"{len(expected) - len(missing)} of {len(expected)} values"
+    if unknown := set(found) - expected:
+        return f"a value that is no part of it ({', '.join(map(str, min(unknown)))})"
+    if len({r[: Record._fields.index("family")] for r in records}) > 1:
+        return "values of several jobs"
+    return None
+
+
+def write_status(jobs: Iterable[JobRow], out: str | PathLike[str]) -> Path:
+    """Write all planned jobs with their states to ``status.csv`` in a folder."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(JobRow._fields)
+    writer.writerows(jobs)
+    path = Path(out) / "status.csv"
+    write_whole(path, text.getvalue())
+    return path
 
 
 def check_format(path: str | PathLike[str]) -> str:
@@ -160,16 +193,17 @@ def _typed(row: dict[str, Any], number: int) -> dict[str, Any]:
                 raise ValueError(
                     f"row {number} has {value!r} in the column {name!r}, not a number."
                 ) from None
+            if kind is float and not math.isfinite(found[name]):
+                raise ValueError(f"row {number} has {value!r} in the column {name!r}, not a finite number.")
     if found["state"] not in ("done", "failed"):
         raise ValueError(f"row {number} has the state {found['state']!r}, not done or failed.")
+    if found["state"] == "done" and not _is_object(found["setting"]):
+        raise ValueError(f"row {number} has {found['setting']!r} in the column 'setting', not a JSON object.")
     return found
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """The whole file or the old one."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+def _is_object(text: str) -> bool:
     try:
-        draft.write_bytes(content)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+        return isinstance(json.loads(text), dict)
+    except json.JSONDecodeError:
+        return False

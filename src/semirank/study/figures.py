@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._whole import write_together
 from ..evaluation.plot import figure_class
 from .areas import GROUPS, POOLS, SCORES, Results, collect, differences, level_means, methods, quality_matrix
 from .ranks import ALPHA, Comparison, compare
@@ -62,36 +64,38 @@ def write_figures(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
-    files = []
-    for picture in pictures(results):
-        for suffix in (".png", ".svg"):
-            files.append(folder / f"{picture.name}{suffix}")
-            save(picture, files[-1])
-    return files
+    files = {
+        folder / f"{picture.name}.{form}": drawn(picture, form)
+        for picture in pictures(results)
+        for form in ("png", "svg")
+    }
+    write_together(files)
+    return list(files)
 
 
 def _styled(draw: Callable[..., Any]) -> Callable[..., Any]:
     """The study's own text sizes, whatever the user has set."""
 
     @wraps(draw)
-    def drawn(*arguments: Any) -> Any:
+    def styled(*arguments: Any) -> Any:
         figure_class()  # a clear error where matplotlib is missing
         from matplotlib import rc_context
 
         with rc_context(SIZES):
             return draw(*arguments)
 
-    return drawn
+    return styled
 
 
-def save(picture: Picture, target: Any, form: str | None = None) -> None:
-    """Write a figure to a path or a stream, without the date: the same records give the same file."""
+def drawn(picture: Picture, form: str) -> bytes:
+    """A figure as "png" or "svg", without the date: the same records give the same file."""
     from matplotlib import rc_context
 
-    kind = form or str(target).rsplit(".", 1)[-1]
-    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    stream = io.BytesIO()
+    metadata = {"Date": None} if form == "svg" else {"Software": None}
     with rc_context(SIZES):
-        picture.figure.savefig(target, format=kind, dpi=DPI, metadata=metadata)
+        picture.figure.savefig(stream, format=form, dpi=DPI, metadata=metadata)
+    return stream.getvalue()
 
 
 def pictures(results: Results) -> Iterator[Picture]:

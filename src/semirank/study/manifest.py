@@ -95,7 +95,8 @@ def read_folder(folder: Path) -> dict[str, Listed]:
     it comes before one of the same name in the folder's own manifest.
     """
     if not folder.is_dir():
-        raise NoManifestError(f"The data folder {folder} does not exist.")
+        why = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise NoManifestError(f"The data folder {folder} {why}.")
     manifests = [path for path in (folder / FILE, *sorted(folder.glob(f"*/{FILE}"))) if path.is_file()]
     if not manifests:
         raise NoManifestError(f"{folder} has no {FILE}, so it is no folder of data sets.")

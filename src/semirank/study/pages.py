@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .. import __version__
+from .._whole import write_whole
 from ..report.charts import text
 from ..report.page import head, tiles
 from .areas import Results, collect
-from .figures import Picture, pictures, save
+from .figures import Picture, drawn, pictures
 from .paper import paper_names
 from .records import Record
+from .store import JobRow
 from .tables import sheets
 
 # Only what the style sheet of the ranking report lacks: figures keep their white ground in the dark.
@@ -45,6 +46,7 @@ def write_report(
     records: Iterable[Record],
     out: Path | str,
     *,
+    jobs: Iterable[JobRow] = (),
     properties: Mapping[str, Mapping[str, float]] | None = None,
     stand_ins: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
@@ -57,7 +59,7 @@ def write_report(
         Finished ones of one run; it may be incomplete.
     out : path
         Folder, made if it is not there, or the name of an HTML file.
-    properties, stand_ins : mapping, optional
+    jobs, properties, stand_ins : optional
         As in :func:`semirank.study.tables.write_tables`.
     notes : sequence of str
         Sentences for the top of the page: how the study was run, what failed.
@@ -72,21 +74,26 @@ def write_report(
         path = path / "study.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
-    path.write_text(render(results, properties or {}, notes), encoding="utf-8")
+    write_whole(path, render(results, jobs, properties or {}, notes))
     return [path]
 
 
-def render(results: Results, properties: Mapping[str, Mapping[str, float]], notes: Sequence[str]) -> str:
+def render(
+    results: Results,
+    jobs: Iterable[JobRow],
+    properties: Mapping[str, Mapping[str, float]],
+    notes: Sequence[str],
+) -> str:
     """The text of the page."""
-    shown = [sheet for sheet in sheets(results, properties) if not sheet.only_csv]
+    shown = [sheet for sheet in sheets(results, jobs, properties) if not sheet.only_csv]
     tables = "".join(
         f'<section id="t{i}"><h2>{text(s.title)}</h2><p class="hint">{text(s.text)}</p>{s.html()}</section>'
         for i, s in enumerate(shown)
     )
-    drawn = list(pictures(results))
-    images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(drawn)]
+    found = list(pictures(results))
+    images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(found)]
     links = [f'<li><a href="#t{i}">{text(sheet.title)}</a></li>' for i, sheet in enumerate(shown)]
-    links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(drawn)]
+    links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(found)]
     said = "".join(f"<li>{text(note)}</li>" for note in notes)
     return f"""{head(f"Study of {len(results.about)} data sets", __version__, style=STYLE)}
 <body>
@@ -122,9 +129,7 @@ def _tiles(results: Results) -> str:
 
 
 def _figure(picture: Picture) -> str:
-    stream = io.BytesIO()
-    save(picture, stream, "svg")
-    data = base64.b64encode(stream.getvalue()).decode()
+    data = base64.b64encode(drawn(picture, "svg")).decode()
     small = "" if picture.name == "differences" else ' class="small"'
     return (
         f'<figure{small}><img alt="{text(picture.title)}" src="data:image/svg+xml;base64,{data}">'

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RESULT_VERSION = 1
 
 FORESTS = ("random_forest", "extra_trees", "bagging")
+FOREST_SCORES = ("genie3", "rforest", "symbolic")
 # "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (DESIGN 6.2).
 FAMILIES = (*FORESTS, "relief", "laplace", "equal")
 POOLS = ("labelled", "all")
@@ -210,6 +211,19 @@ def jobs_of(facts: Facts, study: Study, families: Sequence[str] = FAMILIES) -> l
         for fold in range(facts.n_folds)
         for n_labeled in facts.n_labeled
     ]
+
+
+def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]:
+    """What a finished job has a value for: (side, score, pool, k).
+
+    Examples
+    --------
+    >>> sorted(judged_values("equal", PRESETS["quick"]))[0], len(judged_values("bagging", PRESETS["quick"]))
+    (('ssl', 'equal', 'all', 20), 24)
+    """
+    sides = ("ssl",) if family == "equal" else ("ssl", "sl")
+    scores = FOREST_SCORES if family in FORESTS else (family,)
+    return set(product(sides, scores, POOLS, preset.judge_k))
 
 
 def cheapest_first(jobs: Iterable[Job]) -> list[Job]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .store import Store
+from .store import Store, StoreError
 
 if TYPE_CHECKING:
     from ..data.table import Table
@@ -41,32 +41,35 @@ def dataset_properties(
     dict of str to dict
         By data set and name of the number.
     """
-    with Store(store, read_only=data is None) as opened:
+    say = say or (lambda text: None)
+    with Store(store, read_only=True) as opened:
         names = {row.dataset: row.sha256 for row in opened.jobs() if row.state == "done"}
         known = {name: numbers for name, numbers in opened.properties().items() if name in names}
-        if data is None:
-            return known
-        from ..evaluation.cluster_hypothesis import cluster_hypothesis
-        from .registry import data_folder, open_dataset
+    if data is None:
+        return known
+    from ..evaluation.cluster_hypothesis import cluster_hypothesis
+    from .registry import data_folder, open_dataset
 
-        folder = data_folder(data)
-        for name in sorted(names):
-            here = known.setdefault(name, {})
-            if CH in here and EXAMPLES in here:
-                continue
-            try:
-                found = open_dataset(name, folder)
-            except ValueError as error:
-                if say is not None:
-                    say(f"no sizes and no clustering hypothesis for {name}: {error}")
-                continue
-            X, target = found.dataset.X, found.dataset.target
-            new = paper_numbers(X, target)
-            if CH not in here:
-                new[CH] = cluster_hypothesis(X, target)
-            for number, value in new.items():
-                opened.keep_property(name, found.sha256, number, value)
-            here.update(new)
+    folder = data_folder(data)
+    for name in sorted(names):
+        here = known.setdefault(name, {})
+        if CH in here and EXAMPLES in here:
+            continue
+        try:
+            found = open_dataset(name, folder)
+        except ValueError as error:
+            say(f"no sizes and no clustering hypothesis for {name}: {error}")
+            continue
+        X, target = found.dataset.X, found.dataset.target
+        here.update(paper_numbers(X, target))
+        if CH not in here:
+            here[CH] = cluster_hypothesis(X, target)
+        try:
+            with Store(store) as opened:
+                for number, value in here.items():
+                    opened.keep_property(name, found.sha256, number, value)
+        except StoreError as error:
+            say(f"the numbers of {name} are not kept for the next time: {error}")
     return known
 
 

@@ -103,10 +103,15 @@ class StudyData(NamedTuple):
 
 
 class Availability(NamedTuple):
-    """Names of the data sets that can be opened, and (name, why not) of the others."""
+    """Names of the data sets that are there, and (name, why) of the others.
+
+    `missing` are those of the registry that the folder does not have, `broken` those that its manifest lists
+    without their files being there.
+    """
 
     present: list[str]
     missing: list[tuple[str, str]]
+    broken: list[tuple[str, str]]
 
 
 @cache
@@ -164,7 +169,9 @@ def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
         # The names are long: a beginning may be too short to look alike.
         begun = [n for n in all_known if n.lower().startswith(name.lower())] if name else []
         near = suggestion(begun[0] if begun else name, begun or all_known)
-        raise ValueError(f"There is no data set {name!r}{near}.")
+        raise ValueError(
+            f"There is no data set {name!r}{near or '; `semirank datasets list` shows those there are'}."
+        )
     return found
 
 
@@ -289,20 +296,19 @@ def available(folder: str | os.PathLike[str] | None = None) -> Availability:
     Those with a manifest whose files exist count as present; nothing is read.
     """
     place, listed, in_cache = _contents(folder)
-    present, missing = [], []
+    found = Availability([], [], [])
     for entry in known(place):
         if entry.name in listed:
             lost = listed[entry.name].missing_file()
-            why = None if lost is None else f"the file {lost} does not exist"
+            if lost is None:
+                found.present.append(entry.name)
+            else:
+                found.broken.append((entry.name, f"the file {lost} does not exist"))
         elif in_cache and entry.source.kind == "bundled":
-            why = None
+            found.present.append(entry.name)
         else:
-            why = f"not in {place}: {_how(entry)}"
-        if why is None:
-            present.append(entry.name)
-        else:
-            missing.append((entry.name, why))
-    return Availability(present, missing)
+            found.missing.append((entry.name, f"not in {place}: {_how(entry)}"))
+    return found
 
 
 def _how(entry: Entry) -> str:

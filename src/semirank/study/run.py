@@ -6,10 +6,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import NamedTuple
 
 from .plan import Job, Study, cheapest_first, facts_of, find_families, find_preset, jobs_of
-from .store import BEAT_SECONDS, JobRow, Store
+from .store import BEAT_SECONDS, JobRow, Store, describe
 from .workers import LocalWorkers, Outcome, Workers
 
 # A job whose process dies is tried again once: another program may have taken the memory.
@@ -33,15 +34,17 @@ class Summary(NamedTuple):
     done, failed : int
         Jobs that this run finished, and that failed in it.
     kept : int
-        Jobs that were done before.
+        Jobs that were done before, or by another run meanwhile.
     failed_before : int
-        Jobs that failed in earlier runs and were not tried again.
+        Jobs that failed in other runs and were not tried again.
     outdated : int
         Jobs whose result was made from other data or by an older version, and kept.
     elsewhere : int
         Jobs that another run is working on.
     missing : list of (str, str)
-        Data sets that could not be opened, and why.
+        Data sets of the registry that are not in the folder, and why.
+    broken : list of (str, str)
+        Data sets of the folder's manifest that could not be opened, and why.
     """
 
     done: int
@@ -51,6 +54,7 @@ class Summary(NamedTuple):
     outdated: int
     elsewhere: int
     missing: list[tuple[str, str]]
+    broken: list[tuple[str, str]]
 
 
 def run_study(
@@ -109,16 +113,26 @@ def run_study(
     say = say or (lambda text: None)
     study = Study(find_preset(preset), seed, data_folder(data).absolute())
     families = find_families(methods)
+    if Path(store).exists() or not Path(store).absolute().parent.is_dir():
+        Store(store, study).close()  # one that cannot be used is told before the data are read
+    planned = plan_jobs(study, list(only), families, say)  # before a store is made: this may fail
     with Store(store, study) as opened:
-        jobs, missing = plan_jobs(study, list(only), families, say)
-        opened.add(jobs)
-        return _Run(opened, study, jobs, retry, progress, say).go(n_workers, dask, missing)
+        opened.add(planned.jobs)
+        return _Run(opened, study, planned, retry, progress, say).go(n_workers, dask)
+
+
+class Planned(NamedTuple):
+    """Jobs, cheapest first, and (name, why) of the data sets that have none."""
+
+    jobs: list[Job]
+    missing: list[tuple[str, str]]
+    broken: list[tuple[str, str]]
 
 
 def plan_jobs(
     study: Study, only: Sequence[str], families: Sequence[str], say: Callable[[str], None]
-) -> tuple[list[Job], list[tuple[str, str]]]:
-    """The jobs of all data sets that can be opened, cheapest first, and the others with the reasons.
+) -> Planned:
+    """The jobs of all data sets that can be opened.
 
     A name that is not known, or not there though it was asked for, is an error.
     """
@@ -127,11 +141,11 @@ def plan_jobs(
     folder = study.folder
     assert folder is not None
     missing: list[tuple[str, str]] = []
+    broken: list[tuple[str, str]] = []
     if only:
         names = list(dict.fromkeys(find(name, folder).name for name in only))
     else:
-        names, missing = available(folder)
-    absent = [name for name, _ in missing]
+        names, missing, broken = available(folder)
     say("reading the data set" if len(names) == 1 else f"reading {len(names)} data sets")
     jobs: list[Job] = []
     for name in names:
@@ -140,14 +154,33 @@ def plan_jobs(
         except ValueError as error:
             if only:
                 raise
-            missing.append((name, str(error)))
+            broken.append((name, str(error)))
+    left_out = left_out_lines(missing, broken)
     if not jobs:
-        raise ValueError(f"There is nothing to do: no data set of {folder} fits the methods.")
-    if absent:
-        say(f"left out, as they are not there: {', '.join(absent)}; `semirank datasets info` says why")
-    for name, why in missing[len(absent) :]:
-        say(f"left out: {name}, {why}")
-    return cheapest_first(jobs), missing
+        # Laplace is the only family that does not fit every task.
+        none = f"{folder} holds no data set" if not names else "laplace is for regression, no task here"
+        raise ValueError(f"There is nothing to do: {left_out[-1] if broken else none}.")
+    for line in left_out:
+        say(line)
+    return Planned(cheapest_first(jobs), missing, broken)
+
+
+def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[str, str]]) -> list[str]:
+    """Which data sets have no jobs, in words.
+
+    Examples
+    --------
+    >>> for line in left_out_lines([("Pol", "..."), ("Bank", "...")], [("Edm1", "Edm1 has 3 rows.")]):
+    ...     print(line)
+    left out, not in the folder: Pol, Bank (`datasets list` says why)
+    left out: Edm1 has 3 rows
+    """
+    names = ", ".join(name for name, _ in missing)
+    lines = [f"left out, not in the folder: {names} (`datasets list` says why)"] if missing else []
+    for name, why in broken:
+        why = why.removesuffix(".")
+        lines.append(f"left out: {why if name in why else f'{name}, {why}'}")
+    return lines
 
 
 class _Run:
@@ -157,13 +190,14 @@ class _Run:
         self,
         store: Store,
         study: Study,
-        jobs: Sequence[Job],
+        planned: Planned,
         retry: bool,
         progress: Callable[[Progress], None] | None,
         say: Callable[[str], None],
     ) -> None:
-        self.store, self.study, self.jobs, self.retry = store, study, jobs, retry
+        self.store, self.study, self.planned, self.retry = store, study, planned, retry
         self.progress, self.say = progress, say
+        jobs = planned.jobs
         mine = {job[:4]: job for job in jobs}
         self.known = {row.place: row for row in store.jobs() if row.place in mine}
         done = [row for row in self.known.values() if row.state == "done"]
@@ -180,7 +214,7 @@ class _Run:
         self.attempts: dict[str, int] = {}
         self.done = self.failed = 0
 
-    def go(self, n_workers: int, dask: str | None, missing: list[tuple[str, str]]) -> Summary:
+    def go(self, n_workers: int, dask: str | None) -> Summary:
         """Hand out jobs until none is left that this run may take."""
         taken: list[Job] = []  # by other runs
         if self.queue:
@@ -192,9 +226,16 @@ class _Run:
                     workers.close()
                 finally:
                     self.store.release()
-        elsewhere = sum(row.state == "claimed" for row in self._rows(taken))
+        theirs = [row.state for row in self._rows(taken)]
         return Summary(
-            self.done, self.failed, self.kept, self.failed_before, self.outdated, elsewhere, missing
+            self.done,
+            self.failed,
+            self.kept + theirs.count("done"),
+            self.failed_before + theirs.count("failed"),
+            self.outdated,
+            theirs.count("claimed"),
+            self.planned.missing,
+            self.planned.broken,
         )
 
     def _workers(self, n_workers: int, dask: str | None) -> Workers:
@@ -256,7 +297,7 @@ class _Run:
         if self.progress is None:
             return
         left = self.pace.seconds([*self.queue, *self.running.values()], n_workers)
-        total = len(self.jobs) - self.outdated - self.failed_before
+        total = len(self.planned.jobs) - self.outdated - self.failed_before
         self.progress(Progress(self.kept + self.done, self.failed, total, left))
 
 
@@ -282,14 +323,3 @@ class Pace:
             cost, spent = self._sums.get(job.family, (1.0, 1.0))
             total += job.cost * spent / cost
         return total / n_workers
-
-
-def describe(job: Job | JobRow) -> str:
-    """A job in words.
-
-    Examples
-    --------
-    >>> describe(JobRow("Digits", 2, 50, "relief", "", "", "", "", 1.0, "done", None, None))
-    'Digits, fold 2, 50 labels, relief'
-    """
-    return f"{job.dataset}, fold {job.fold}, {job.n_labeled} labels, {job.family}"

@@ -26,7 +26,7 @@ class Sheet:
     notes : tuple of str
         What the figures rest on, and what is missing.
     digits : int
-        Decimals of fractions, except in the CSV file.
+        Decimals of fractions, except in the CSV file and where they would show 0 for more than that.
     signed : bool
         Put a + before fractions above 0.
     bold : frozenset of (row, column)
@@ -110,6 +110,8 @@ class Sheet:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return ""
         if isinstance(value, float):
+            if not self.signed and 0 < value < 0.5 * 10**-self.digits:
+                return f"{value:.1g}"  # a small p-value is not 0.00
             return f"{value:{'+' if self.signed else ''}.{self.digits}f}"
         return str(value)
 

@@ -171,9 +171,14 @@ class Store:
             )
 
     def jobs(self) -> list[JobRow]:
-        """All planned jobs, cheapest first."""
-        rows = self._rows(f"SELECT {_JOB_COLUMNS} FROM jobs ORDER BY cost, {', '.join(_PLACE)}")
-        return [JobRow(*row) for row in rows]
+        """All planned jobs, cheapest first; a claim that nobody works on any more counts as missing."""
+        query = f"SELECT {_JOB_COLUMNS}, owner, beat FROM jobs ORDER BY cost, {', '.join(_PLACE)}"
+        found = []
+        for *columns, owner, beat in self._rows(query):
+            row = JobRow(*columns)
+            left = row.state == "claimed" and _is_left(owner, beat)
+            found.append(row._replace(state="missing") if left else row)
+        return found
 
     def claim(self, job: Job, *, retry: bool = False) -> bool:
         """Take a job, unless it is done or another run that is alive has it.
@@ -359,13 +364,9 @@ class Store:
             )
 
     def _is_dead(self, owner: str, beat: float) -> bool:
-        """Whether nobody works on a claim any more."""
-        if owner == self.owner or time.time() - beat > DEAD_SECONDS:
-            return True
-        host, pid, _ = owner.rsplit(":", 2)
-        if host != socket.gethostname():
-            return False
-        return int(pid) == os.getpid() or not _process_lives(int(pid))
+        """Whether a claim can be taken over: it is ours, of a process that had our number, or left."""
+        same_number = owner.rsplit(":", 1)[0] == f"{socket.gethostname()}:{os.getpid()}"
+        return owner == self.owner or same_number or _is_left(owner, beat)
 
     def _write(self, cursor: sqlite3.Cursor, key: str, records: Iterable[Record]) -> None:
         place = [Record._fields.index(name) for name in _OF_RESULT]
@@ -434,6 +435,17 @@ def records(path: str | PathLike[str]) -> list[Record]:
         return store.records()
 
 
+def describe(job: Job | JobRow) -> str:
+    """A job in words.
+
+    Examples
+    --------
+    >>> describe(JobRow("Digits", 2, 50, "relief", "", "", "", "", 1.0, "done", None, None))
+    'Digits, fold 2, 50 labels, relief'
+    """
+    return f"{job.dataset}, fold {job.fold}, {job.n_labeled} labels, {job.family}"
+
+
 def _connect(uri: str) -> sqlite3.Connection:
     # isolation_level None: transactions are ours alone.
     return sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
@@ -445,6 +457,14 @@ def _at_place() -> str:
 
 def _numbers(study: Study) -> str:
     return json.dumps(asdict(study.preset), sort_keys=True)
+
+
+def _is_left(owner: str, beat: float) -> bool:
+    """Whether the run that made a claim is gone."""
+    host, pid, _ = owner.rsplit(":", 2)
+    return time.time() - beat > DEAD_SECONDS or (
+        host == socket.gethostname() and not _process_lives(int(pid))
+    )
 
 
 def _process_lives(pid: int) -> bool:

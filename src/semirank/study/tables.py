@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._whole import write_together
+from . import plan
 from .areas import (
     DEFINITIONS,
     ENSEMBLES,
@@ -17,6 +19,7 @@ from .areas import (
     FOREST_SCORES,
     POOLS,
     SCORES,
+    Cell,
     Difference,
     Key,
     Matrix,
@@ -35,6 +38,7 @@ from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
 from .ranks import compare, rank_rows, signed_rank
 from .records import Record
 from .sheet import Sheet
+from .store import JobRow
 
 JUDGES = {  # side and pool -> how tables call it
     ("ssl", "labelled"): "SSL, fair",
@@ -58,6 +62,7 @@ def write_tables(
     records: Iterable[Record],
     out: Path | str,
     *,
+    jobs: Iterable[JobRow] = (),
     properties: Mapping[str, Mapping[str, float]] | None = None,
     stand_ins: Mapping[str, str] | None = None,
 ) -> list[Path]:
@@ -69,6 +74,8 @@ def write_tables(
         Finished ones of one run; it may be incomplete.
     out : path
         Folder, made if it is not there.
+    jobs : iterable of JobRow, optional
+        All that is planned (:meth:`Store.jobs`), to say what is not finished.
     properties : mapping, optional
         Name of a data set -> its sizes and CH, which need the data (:func:`dataset_properties`).
     stand_ins : mapping, optional
@@ -82,25 +89,27 @@ def write_tables(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
-    files = []
-    for sheet in sheets(results, properties or {}):
-        forms = {".csv": sheet.csv()} if sheet.only_csv else {".md": sheet.markdown(), ".csv": sheet.csv()}
-        for suffix, content in forms.items():
-            files.append(folder / f"{sheet.name}{suffix}")
-            files[-1].write_text(content, encoding="utf-8")
-    return files
+    files: dict[Path, str | bytes] = {}
+    for sheet in sheets(results, jobs, properties or {}):
+        if not sheet.only_csv:
+            files[folder / f"{sheet.name}.md"] = sheet.markdown()
+        files[folder / f"{sheet.name}.csv"] = sheet.csv()
+    write_together(files)
+    return list(files)
 
 
-def sheets(results: Results, properties: Mapping[str, Mapping[str, float]]) -> list[Sheet]:
+def sheets(
+    results: Results, jobs: Iterable[JobRow], properties: Mapping[str, Mapping[str, float]]
+) -> list[Sheet]:
     """All tables."""
     ch = {name: numbers[CH] for name, numbers in properties.items() if CH in numbers}
     if not results.about:
-        return [coverage(results), data_sets(results, properties)]
+        return [coverage(results, jobs), data_sets(results, properties)]
     k = results.ks[-1]
     found = {(d, n): differences(results, d, n) for d, n in product(DEFINITIONS, results.ks)}
     main = {definition: found[definition, k] for definition in DEFINITIONS}
     return [
-        coverage(results),
+        coverage(results, jobs),
         data_sets(results, properties),
         best_ensembles(results),
         ensemble_times(results),
@@ -111,6 +120,7 @@ def sheets(results: Results, properties: Mapping[str, Mapping[str, float]]) -> l
         agreement(results, main),
         effect(results, main),
         quality(results),
+        quality_pairs(results),
         all_times(results),
         supervision(results),
         relief_settings(results),
@@ -159,45 +169,74 @@ def basis(results: Results, names: Iterable[str]) -> str:
     return text + (f"; other L: {'; '.join(rest)}" if rest else "") + "."
 
 
-def coverage(results: Results) -> Sheet:
-    """What has been run."""
-    rows, unfinished = [], 0
-    seen = {family for _, family, _ in results.seconds}
-    for name, about in results.about.items():
-        cells = _cells(results, name)
+def coverage(results: Results, jobs: Iterable[JobRow]) -> Sheet:
+    """What has been run, and what is left of the plan."""
+    done = _done(results)
+    planned = _planned(results, done, jobs)
+    rows: list[tuple[Any, ...]] = []
+    unfinished = []
+    for name in dict.fromkeys([*results.about, *planned]):
         missing = []
-        for family in FAMILIES:
-            # Laplace is for some groups only; the others are expected wherever the study goes.
-            if family not in seen or (family == "laplace" and family not in _families(results, about.group)):
-                continue
-            done = {c for side in ("ssl", "sl") for c in results.seconds.get((name, family, side), {})}
-            if len(done) < len(cells):
-                missing.append(f"{family} {len(done)} of {len(cells)}")
-        unfinished += bool(missing)
+        for family, cells in planned.get(name, {}).items():
+            left = cells - done.get((name, family), set())
+            if left:
+                missing.append(f"{family} {len(cells) - len(left)} of {len(cells)}")
+        if missing:
+            unfinished.append(name)
+        about = results.about.get(name)
+        what = (shown_name(results, name), about.group, about.measure) if about else (name, None, None)
+        cells = _cells(results, name)
         folds, levels = len({fold for _, fold in cells}), sorted({level for level, _ in cells})
-        rows.append(
-            (shown_name(results, name), about.group, about.measure, folds, _join(levels), _join(missing))
-        )
+        rows.append((*what, folds, _join(levels), _join(missing)))
     absent = [name for name in paper_names() if name not in results.about]
-    notes = [f"{len(rows)} data sets have records; {unfinished} of them are not complete."]
+    notes = [f"Data sets with records: {len(results.about)}. Not complete: {_join(unfinished) or 'none'}."]
     if absent:
-        standing = {a.stand_in_for: name for name, a in results.about.items() if a.stand_in_for}
-        named = [f"{n} (stand-in: {standing[n]})" if n in standing else n for n in absent]
-        notes.append(
-            f"{len(absent)} of the paper's {len(paper_names())} data sets are missing: {_join(named)}."
-        )
+        standing: dict[str, list[str]] = {}
+        for name, about in results.about.items():
+            standing.setdefault(about.stand_in_for or "", []).append(name)
+        named = [f"{n} (stand-in: {' and '.join(standing[n])})" if n in standing else n for n in absent]
+        notes.append(f"Without records, of the paper's {len(paper_names())}: {len(absent)}, {_join(named)}.")
     return Sheet(
         "0_coverage",
         "What has been run",
-        "Data sets with records, their folds and numbers of labels, and (L, fold) cells still to do.",
+        "Data sets, their folds and numbers of labels with records, and (L, fold) cells still to do.",
         ("data set", "group", "measure", "folds", "L", "not finished"),
         tuple(rows),
         tuple(notes),
     )
 
 
+def _done(results: Results) -> dict[tuple[str, str], set[Cell]]:
+    """The (L, fold) cells that each data set and family has records for."""
+    found: dict[tuple[str, str], set[Cell]] = {}
+    for key, curve in results.values.items():
+        found.setdefault((key.dataset, key.family), set()).update(curve)
+    return found
+
+
+def _planned(
+    results: Results, done: Iterable[tuple[str, str]], jobs: Iterable[JobRow]
+) -> dict[str, dict[str, set[Cell]]]:
+    """The (L, fold) cells of every data set and family.
+
+    Those that the store plans, and those that the records let expect: a family that was seen anywhere, in all
+    cells of a data set. An imported store has no other plan.
+    """
+    found: dict[str, dict[str, set[Cell]]] = {}
+    seen = {(results.about[name].group, family) for name, family in done}
+    for name, about in results.about.items():
+        # Laplace is for some groups only; the others are expected wherever the study goes.
+        fitting = [
+            f for f in plan.FAMILIES if any(s == f and (f != "laplace" or g == about.group) for g, s in seen)
+        ]
+        found[name] = {family: _cells(results, name) for family in fitting}
+    for job in jobs:
+        found.setdefault(job.dataset, {}).setdefault(job.family, set()).add((job.n_labeled, job.fold))
+    return found
+
+
 def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -> Sheet:
-    """Table 1: sizes as the paper prints them, ours for the stand-ins, and CH by the paper and by us."""
+    """Table 1: sizes as the paper prints them, ours where they differ and for stand-ins, and CH by both."""
     rows: list[tuple[Any, ...]] = []
     sizes = (EXAMPLES, FEATURES, SIZE, MAJORITY, PER_ROW, DEPTH)
     for group, some in paper_tables()["datasets"].items():
@@ -209,6 +248,7 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
                     printed.get("majority_share"), printed.get("label_cardinality"), printed.get("depth"),
                     printed["ch"] + 0.0, _number(properties.get(name, {}).get(CH)),
                     "yes" if name in results.about else "no",
+                    _other_sizes(properties.get(name, {}), (printed["examples"], printed["features"], size)),
                 )
             )  # fmt: skip
         for name, about in results.about.items():
@@ -216,10 +256,11 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
                 own = properties.get(name, {})
                 whole = {s: int(own[s]) for s in (EXAMPLES, FEATURES, SIZE, DEPTH) if s in own}
                 found = [{**own, **whole}.get(size) for size in sizes]
-                rows.append((shown_name(results, name), group, *found, None, _number(own.get(CH)), "yes"))
+                rows.append((shown_name(results, name), group, *found, None, _number(own.get(CH)), "yes", ""))
     n_known = sum(CH in properties.get(name, {}) for name in {*paper_names(), *results.about})
     notes = [
-        "Sizes and CH (paper) are the printed ones; the sizes of stand-ins are those of the files.",
+        "Sizes and CH (paper) are the printed ones; the sizes of stand-ins are those of the files. The last "
+        "column has the sizes of our files where they are known and differ from the printed ones.",
         f"CH (ours) is known for {n_known} data sets: "
         "k-means clusters against the target, with the square root that the printed column needs.",
     ]
@@ -227,10 +268,16 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
         "1_data_sets",
         "Data sets",
         "Properties of the paper's data sets and of the stand-ins that were run.",
-        ("data set", "group", *sizes, "CH (paper)", "CH (ours)", "run"),
+        ("data set", "group", *sizes, "CH (paper)", "CH (ours)", "run", "our files"),
         tuple(rows),
         tuple(notes),
     )
+
+
+def _other_sizes(ours: Mapping[str, float], printed: Sequence[float]) -> str:
+    """The sizes of our files that are not the printed ones."""
+    sizes = zip((EXAMPLES, FEATURES, SIZE), printed)
+    return _join(f"{ours[name]:g} {name}" for name, value in sizes if ours.get(name, value) != value)
 
 
 def best_ensembles(results: Results) -> Sheet:
@@ -395,7 +442,11 @@ def agreement(results: Results, main: Mapping[str, Sequence[Difference]]) -> She
             "data sets", "equal signs (data sets)", "Spearman (data sets)",
         ),
         tuple(rows),
-        ("Stand-ins have no printed differences and are not counted.", basis(results, results.names())),
+        (
+            "Stand-ins have no printed differences and are not counted. A difference of exactly 0 is a sign "
+            "of its own.",
+            basis(results, results.names()),
+        ),
     )  # fmt: skip
 
 
@@ -476,6 +527,32 @@ def quality(results: Results) -> Sheet:
         tuple(rows),
         (basis(results, results.about), *_choices(results, JUDGES), *_left_out(left_out)),
         bold=_best(rows, 3, len(SCORES)),
+    )
+
+
+def quality_pairs(results: Results) -> Sheet:
+    """Table 6, second part: which rankings can be told apart."""
+    k = results.ks[-1]
+    rows: list[tuple[Any, ...]] = []
+    for (side, pool), (label, names) in product(JUDGES, selections(results)):
+        scores = methods(results, names)
+        if len(scores) < 2:
+            continue
+        matrix = quality_matrix(results, names, [(side, score, pool) for score in scores], k)
+        if not matrix.names:
+            continue
+        found = compare(scores, matrix.values)
+        for i, j in combinations(range(len(scores)), 2):
+            pair = (found.names[i], found.names[j], float(found.ranks[i]), float(found.ranks[j]))
+            rows.append((JUDGES[side, pool], label, found.n, *pair, float(found.p_values[i, j])))
+    return Sheet(
+        "6_quality_pairs",
+        "Which rankings can be told apart",
+        "Every two rankings of the table before, the one with the better average rank first, and the exact "
+        "Wilcoxon signed-rank test over data sets, corrected by Holm's rule within the group.",
+        ("judge", "group", "data sets", "better", "worse", "rank", "rank (worse)", "p (Holm)"),
+        tuple(rows),
+        (basis(results, results.about),),
     )
 
 
@@ -611,10 +688,6 @@ def _judged(results: Results) -> str:
         f"Judged with {results.ks[-1]} neighbours. Areas are divided by the range of L; the paper's are over "
         "L = 50, 100, 200, 350, 500 as far as a data set holds them, so other L make another scale."
     )
-
-
-def _families(results: Results, group: str) -> tuple[str, ...]:
-    return methods(results, results.names(group, stand_ins=True), "family")
 
 
 def _ranks(matrix: Matrix, n: int) -> list[float | None]:

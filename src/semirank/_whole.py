@@ -1,0 +1,42 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+from ._terminal import writing
+
+
+def write_whole(path: str | PathLike[str], content: str | bytes) -> None:
+    """Write a file so that an interruption leaves the old one or none, never half of the new one."""
+    write_together({Path(path): content})
+
+
+def write_together(files: Mapping[Path, str | bytes]) -> None:
+    """Write several files, each whole; a disk without room for all of them keeps the old ones."""
+    drafts: dict[Path, Path] = {}
+    with writing:
+        try:
+            for path, content in files.items():
+                raw = content if isinstance(content, bytes) else content.encode()
+                target = Path(os.path.realpath(path))
+                if target.exists() and not target.is_file():
+                    target.write_bytes(raw)  # a pipe or a device has no halves to protect
+                    continue
+                draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
+                drafts[draft] = target
+                with open(draft, "xb") as file:
+                    file.write(raw)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for draft, path in drafts.items():
+                os.replace(draft, path)
+        except OSError as error:  # a full disk does not say which file it has no room for
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        finally:
+            for draft in drafts:
+                draft.unlink(missing_ok=True)
