@@ -114,7 +114,9 @@ def test_ensembles_are_chosen_by_rank_and_then_by_time(records, twin, tables):
         side, pool = JUDGES[row["judge"]]
         areas = [twin.ensemble_areas(name, side, pool, row["score"]) for name in members(row["group"])]
         assert [row[f] for f in ENSEMBLES] == pytest.approx(naive_mean_ranks(areas))
-        assert row["data sets"] == sum(a is not None for a in areas)
+        found = [a for a in areas if a is not None]
+        assert row["data sets"] == len(found)
+        assert row["Friedman p"] == pytest.approx(friedman(rank_rows(found)))
         printed = paper_tables()["ensemble_ranks"].get(row["group"], {}).get(row["score"], {}).get(side, {})
         assert [row[f"{f} (paper)"] for f in ENSEMBLES] == [printed.get(f) for f in ENSEMBLES]
 
@@ -176,7 +178,8 @@ def test_agreement_with_the_paper(twin, tables):
         for name, group in OWN.items():
             if row["group"] in (group, "all"):
                 for score, value in paper_tables()["difference"][group][name].items():
-                    found = twin.difference(name, "equal" if definition == "pool" else score, definition)
+                    ranked = "equal" if definition == "pool" else score
+                    found = twin.difference(name, ranked, definition, row["neighbours"])
                     if found is not None:
                         ours.append(found)
                         printed.append(value)
@@ -186,13 +189,15 @@ def test_agreement_with_the_paper(twin, tables):
         if row["group"] == "all":
             assert row["Spearman"] == pytest.approx(stats.spearmanr(ours, printed).statistic)
     assert {row["group"] for row in rows_of(tables["5d_agreement"])} == {*groups(), "all"}
+    assert {row["neighbours"] for row in rows_of(tables["5d_agreement"])} == {20, 40}
 
 
 def test_effect_counts_and_tests_the_differences(twin, tables):
     rows = [r for r in rows_of(tables["5e_effect"]) if r["difference"] == "(a) fair judge"]
     assert any(row["group"] == "all with stand-ins" for row in rows)
     for row in rows:
-        values = [twin.difference(name, row["score"], "fair") for name in members(row["group"])]
+        k = row["neighbours"]
+        values = [twin.difference(name, row["score"], "fair", k) for name in members(row["group"])]
         values = [v for v in values if v is not None]
         assert (row["data sets"], row["better"]) == (len(values), sum(v > 0 for v in values))
         assert row["median"] == pytest.approx(np.median(values))

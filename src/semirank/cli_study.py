@@ -58,7 +58,7 @@ def _start(context: typer.Context) -> None:
 def run(
     store: StoreFile,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME ...]", help="More data sets after --only.")
+        list[str] | None, typer.Argument(metavar="NAME", help="More data sets after --only.")
     ] = None,
     preset: Annotated[str, typer.Option(metavar="NAME", help="quick or paper.")] = "quick",
     data: DataFolder = None,

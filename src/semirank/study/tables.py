@@ -57,6 +57,11 @@ DEFINITION_TEXT = (
     "program does. (c) uses no ranking at all, every feature counts 1: what the change of pool does alone."
 )
 
+AREAS = (
+    "Areas are divided by the range of L; the paper's are over L = 50, 100, 200, 350, 500 as far as a data "
+    "set holds them, so other L make another scale."
+)
+
 
 def write_tables(
     records: Iterable[Record],
@@ -117,8 +122,8 @@ def sheets(
         difference_table(results, main["fair"], "5a_differences_fair", "fair"),
         difference_table(results, main["paper"], "5b_differences_paper_judge", "paper"),
         pool_effect(results, main["pool"], ch),
-        agreement(results, main),
-        effect(results, main),
+        agreement(results, found),
+        effect(results, found),
         quality(results),
         quality_pairs(results),
         all_times(results),
@@ -241,14 +246,14 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
     sizes = (EXAMPLES, FEATURES, SIZE, MAJORITY, PER_ROW, DEPTH)
     for group, some in paper_tables()["datasets"].items():
         for name, printed in some.items():
-            size = printed.get("classes", printed.get("labels", printed.get("targets")))
+            size = next(key for key in ("classes", "labels", "targets") if key in printed)
             rows.append(
                 (
-                    name, group, printed["examples"], printed["features"], size,
+                    name, group, printed["examples"], printed["features"], printed[size],
                     printed.get("majority_share"), printed.get("label_cardinality"), printed.get("depth"),
                     printed["ch"] + 0.0, _number(properties.get(name, {}).get(CH)),
                     "yes" if name in results.about else "no",
-                    _other_sizes(properties.get(name, {}), (printed["examples"], printed["features"], size)),
+                    _other_sizes(properties.get(name, {}), printed, size),
                 )
             )  # fmt: skip
         for name, about in results.about.items():
@@ -274,10 +279,10 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
     )
 
 
-def _other_sizes(ours: Mapping[str, float], printed: Sequence[float]) -> str:
+def _other_sizes(ours: Mapping[str, float], printed: Mapping[str, float], size: str) -> str:
     """The sizes of our files that are not the printed ones."""
-    sizes = zip((EXAMPLES, FEATURES, SIZE), printed)
-    return _join(f"{ours[name]:g} {name}" for name, value in sizes if ours.get(name, value) != value)
+    pairs = ((EXAMPLES, "examples"), (FEATURES, "features"), (SIZE, size))
+    return _join(f"{ours[a]:g} {b}" for a, b in pairs if ours.get(a, printed[b]) != printed[b])
 
 
 def best_ensembles(results: Results) -> Sheet:
@@ -296,14 +301,18 @@ def best_ensembles(results: Results) -> Sheet:
             chosen = results.ensembles.get((label, side, pool, score))
             if chosen is not None:
                 bold.add((len(rows), 4 + ENSEMBLES.index(chosen)))
+            p = compare(ENSEMBLES, matrix.values).friedman if matrix.names else None
             rows.append(
-                (label, score, JUDGES[side, pool], len(matrix.names), *ours, *map(printed.get, ENSEMBLES))
+                (label, score, JUDGES[side, pool], len(matrix.names), *ours, p, *map(printed.get, ENSEMBLES))
             )
     return Sheet(
         "2_best_ensembles",
         "Which ensemble for which score",
         f"Average ranks of the three ensembles by the area under the {k}NN curve over L, 1 is the best.",
-        ("group", "score", "judge", "data sets", *ENSEMBLES, *(f"{f} (paper)" for f in ENSEMBLES)),
+        (
+            "group", "score", "judge", "data sets", *ENSEMBLES, "Friedman p",
+            *(f"{f} (paper)" for f in ENSEMBLES),
+        ),
         tuple(rows),
         (
             basis(results, results.about),
@@ -311,7 +320,7 @@ def best_ensembles(results: Results) -> Sheet:
             *_left_out(left_out),
         ),
         bold=frozenset(bold),
-    )
+    )  # fmt: skip
 
 
 def ensemble_times(results: Results) -> Sheet:
@@ -414,31 +423,31 @@ def pool_effect(results: Results, found: Sequence[Difference], ch: Mapping[str, 
     )
 
 
-def agreement(results: Results, main: Mapping[str, Sequence[Difference]]) -> Sheet:
+def agreement(results: Results, found: Mapping[tuple[str, int], Sequence[Difference]]) -> Sheet:
     """How well each definition's differences agree with the printed ones."""
     rows: list[tuple[Any, ...]] = []
-    for definition in DEFINITION_NAMES:
-        for group in (*results.groups, "all"):
-            pairs = paper_pairs(main[definition], None if group == "all" else group)
-            if not pairs:
-                continue
-            means = [
-                tuple(np.mean([p[1:] for p in pairs if p[0] == name], axis=0))
-                for name in dict.fromkeys(p[0] for p in pairs)
-            ]
-            row: list[Any] = [DEFINITION_NAMES[definition], group]
-            for some in ([p[1:] for p in pairs], means):
-                ours, printed = np.array(some, dtype=float).T
-                same = float(np.mean(np.sign(ours) == np.sign(printed)))
-                row += [len(some), same, spearman(ours, printed)]
-            rows.append(tuple(row))
+    for k, definition, group in product(results.ks[::-1], DEFINITION_NAMES, (*results.groups, "all")):
+        pairs = paper_pairs(found[definition, k], None if group == "all" else group)
+        if not pairs:
+            continue
+        means = [
+            tuple(np.mean([p[1:] for p in pairs if p[0] == name], axis=0))
+            for name in dict.fromkeys(p[0] for p in pairs)
+        ]
+        row: list[Any] = [k, DEFINITION_NAMES[definition], group]
+        for some in ([p[1:] for p in pairs], means):
+            ours, printed = np.array(some, dtype=float).T
+            same = float(np.mean(np.sign(ours) == np.sign(printed)))
+            row += [len(some), same, spearman(ours, printed)]
+        rows.append(tuple(row))
     return Sheet(
         "5d_agreement",
         "Agreement with the paper's differences",
-        "Share of equal signs and Spearman's correlation between our differences and the printed ones, over "
-        f"pairs (data set, score) and over data sets (means over their scores). {DEFINITION_TEXT}",
+        "Share of equal signs and Spearman's correlation between our differences and the printed ones, which "
+        f"are with {results.ks[-1]} neighbours, over pairs (data set, score) and over data sets (means over "
+        f"their scores). {DEFINITION_TEXT}",
         (
-            "difference", "group", "pairs", "equal signs", "Spearman",
+            "neighbours", "difference", "group", "pairs", "equal signs", "Spearman",
             "data sets", "equal signs (data sets)", "Spearman (data sets)",
         ),
         tuple(rows),
@@ -477,26 +486,27 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float | None:
     return float(np.corrcoef(ranks)[0, 1])
 
 
-def effect(results: Results, main: Mapping[str, Sequence[Difference]]) -> Sheet:
+def effect(results: Results, found: Mapping[tuple[str, int], Sequence[Difference]]) -> Sheet:
     """Do the unlabelled rows help? Counts, medians and Wilcoxon's test over data sets."""
     rows = []
-    for definition, (label, names) in product(("fair", "paper", "pool"), selections(results)):
-        for score in (*SCORES, "equal"):
-            values = np.array([d.value for d in main[definition] if d.score == score and d.dataset in names])
-            if len(values):
-                better, worse = int((values > 0).sum()), int((values < 0).sum())
-                counts = (len(values), better, worse, float(np.median(values)), signed_rank(values))
-                rows.append((DEFINITION_NAMES[definition], label, score, *counts))
+    cases = product(results.ks[::-1], ("fair", "paper", "pool"), selections(results), (*SCORES, "equal"))
+    for k, definition, (label, names), score in cases:
+        some = (d.value for d in found[definition, k] if d.score == score and d.dataset in names)
+        values = np.array(list(some))
+        if len(values):
+            better, worse = int((values > 0).sum()), int((values < 0).sum())
+            counts = (len(values), better, worse, float(np.median(values)), signed_rank(values))
+            rows.append((k, DEFINITION_NAMES[definition], label, score, *counts))
     return Sheet(
         "5e_effect",
         "Do the unlabelled rows help?",
         "On how many data sets the semi-supervised side is better or worse, the median difference of areas, "
         f"and Wilcoxon's exact signed-rank test. {DEFINITION_TEXT}",
-        ("difference", "group", "score", "data sets", "better", "worse", "median", "p"),
+        ("neighbours", "difference", "group", "score", "data sets", "better", "worse", "median", "p"),
         tuple(rows),
         (
             "p is not corrected for the number of rows here; six data sets cannot give less than 0.03.",
-            _judged(results),
+            AREAS,
         ),
         digits=4,
     )
@@ -684,10 +694,7 @@ def _cells(results: Results, name: str) -> set[tuple[int, int]]:
 
 
 def _judged(results: Results) -> str:
-    return (
-        f"Judged with {results.ks[-1]} neighbours. Areas are divided by the range of L; the paper's are over "
-        "L = 50, 100, 200, 350, 500 as far as a data set holds them, so other L make another scale."
-    )
+    return f"Judged with {results.ks[-1]} neighbours. {AREAS}"
 
 
 def _ranks(matrix: Matrix, n: int) -> list[float | None]:
