@@ -200,7 +200,9 @@ def coverage(results: Results, jobs: Iterable[JobRow]) -> Sheet:
         for name, about in results.about.items():
             standing.setdefault(about.stand_in_for or "", []).append(name)
         named = [f"{n} (stand-in: {' and '.join(standing[n])})" if n in standing else n for n in absent]
-        notes.append(f"Without records, of the paper's {len(paper_names())}: {len(absent)}, {_join(named)}.")
+        notes.append(
+            f"No records for {len(absent)} of the paper's {len(paper_names())} data sets: {_join(named)}."
+        )
     return Sheet(
         "0_coverage",
         "What has been run",
