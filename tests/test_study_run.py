@@ -368,6 +368,12 @@ def test_a_data_set_that_is_left_out_is_told_even_quietly(tmp_path, call):
     (folder / "numbers.arff").unlink()
     code, _, told = call(*words)
     assert (code, told.splitlines()[-1][:35]) == (2, "error: There is nothing to do: left")
+    folder = write_folder(tmp_path / "other", ("Tiny classes", "Tiny targets"))
+    (folder / "classes.arff").unlink()
+    with pytest.raises(
+        ValueError, match=r"left out: Tiny classes, .*; laplace is for regression, no task here"
+    ):
+        run_study(store=tmp_path / "o.sqlite", data=folder, methods=["laplace"])
 
 
 def test_a_run_that_fails_on_its_input_makes_no_store(folder, tmp_path):
@@ -476,6 +482,7 @@ def test_commands(folder, tmp_path, call):
         (("run", "--store", path, "--data", folder, "--only", "Tiny"), "no data set 'Tiny'"),
         (("run", "--store", path, "--data", tmp_path), "no manifest.json"),
         (("run", "--store", path, "--data", folder, "--preset", "quik"), "did you mean 'quick'"),
+        (("run", "--store", path, "--data", folder, "-m", "relief", "equal"), "'equal' is a method"),
         (("export", "--store", path, "--out", tmp_path / "x.json"), "must end in"),
         (("import", tmp_path / "none.csv", "--store", path), "No such file"),
         (("tables", "--store", tmp_path / "none", "--out", tmp_path), "There is no store"),
@@ -504,6 +511,8 @@ def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
     ch = known["Tiny numbers"].pop("cluster hypothesis")
     assert known["Tiny numbers"] == {"examples": 90, "features": 5, "classes, labels or targets": 1}
     assert -1 <= ch <= 1
+    assert call("report", "--store", path, "--out", tmp_path / "page.html")[0] == 0
+    assert (tmp_path / "page.html").stat().st_size > 10_000
     assert call("figures", "--store", path, "--out", tmp_path / "figures")[0] == 0
     assert list((tmp_path / "figures").glob("*.svg"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 import socket
 import sqlite3
@@ -135,6 +136,7 @@ def test_runs_that_start_at_once_make_one_store(tmp_path):
             assert store.preset_and_seed() == ("quick", 0)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no harmless way to ask for a process")
 def test_claims_of_dead_runs_are_taken_over(path, monkeypatch):
     job = make_job()
     child = subprocess.Popen([sys.executable, "-c", ""])
@@ -165,7 +167,8 @@ def test_claims_of_dead_runs_are_taken_over(path, monkeypatch):
         assert store.claim(job)
 
 
-def test_a_claim_of_a_dead_run_is_not_shown_as_running(path):
+@pytest.mark.skipif(os.name == "nt", reason="there is no harmless way to ask for a process")
+def test_a_claim_of_a_dead_run_is_not_shown_as_running(path, tmp_path):
     child = subprocess.Popen([sys.executable, "-c", ""])
     with Store(path, QUICK) as store:
         store.add([make_job()])
@@ -175,6 +178,11 @@ def test_a_claim_of_a_dead_run_is_not_shown_as_running(path):
             assert other.jobs()[0].state == "claimed"
             child.wait()
             assert other.jobs()[0].state == "missing"
+    elsewhere = tmp_path / "elsewhere.sqlite"
+    filled(elsewhere, 1, 0, 0)
+    export_store(elsewhere, tmp_path / "export.csv")
+    assert import_store(path, tmp_path / "export.csv") == (1, 1)
+    assert module.records(path) == module.records(elsewhere)
 
 
 def test_a_process_of_another_user_lives(monkeypatch):
@@ -400,7 +408,16 @@ def test_bad_exports_are_told(path, tmp_path):
     refuse("".join([*lines[:9], more, *lines[9:]]), rf"{job} has a value that is no part of it \(both, rel")
     place = "Digits,classification,classification"
     other_fold = lines[1].replace(f"{place},0", f"{place},7")
-    refuse("".join([lines[0], *lines[2:9], other_fold, *lines[9:]]), "has values of several jobs")
+    refuse("".join([*lines[:8], other_fold, *lines[9:]]), "row 8 is of another job than those before")
+    refuse("".join([*lines[:8], lines[8].replace("done", "failed")]), "row 8 is of another job than those")
+    refuse(
+        text.replace("quick,0", f"quick,{10**25}"),
+        "row 1 has '1000.* in the column 'seed', which is too large",
+    )
+    refuse(text.replace("{", "[" * 9999 + "{"), "row 1 has .* in the column 'setting', not a JSON object")
+    packed = gzip.compress(text.encode())
+    for place in range(12, len(packed) - 9, 7):
+        refuse(packed[:place] + bytes([packed[place] ^ 64]) + packed[place + 1 :], "export", "bad.csv.gz")
     refuse(b"\xff\xfe\x00", "cannot be read")
     refuse(b"\x1f\x8b nothing", "cannot be read", "bad.csv.gz")
     with pytest.raises(ValueError, match=r"must end in .csv, .csv.gz or .parquet"):

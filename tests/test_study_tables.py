@@ -204,19 +204,25 @@ def test_effect_counts_and_tests_the_differences(twin, tables):
         assert row["p"] == pytest.approx(stats.wilcoxon(values, method="exact").pvalue)
 
 
+def areas_of_methods(twin, judge, group):
+    """Names of the scores, and their areas on each data set of a group."""
+    side, pool = JUDGES[judge]
+    scores = [*FOREST_SCORES, "relief", *(["laplace"] if group == "STR" else [])]
+    areas = [
+        naive_areas([twin.chosen_curve(name, side, pool, score, 40) for score in scores])
+        for name in members(group)
+    ]
+    return scores, areas
+
+
 def test_quality_ranks_use_the_chosen_ensembles(twin, tables):
     for row in rows_of(tables["6_quality"]):
-        side, pool = JUDGES[row["judge"]]
-        scores = [*FOREST_SCORES, "relief", *(["laplace"] if row["group"] == "STR" else [])]
-        areas = [
-            naive_areas([twin.chosen_curve(name, side, pool, score, 40) for score in scores])
-            for name in members(row["group"])
-        ]
+        scores, areas = areas_of_methods(twin, row["judge"], row["group"])
         assert [row[s] for s in scores] == pytest.approx(naive_mean_ranks(areas) or [None] * len(scores))
         assert row["data sets"] == sum(a is not None for a in areas)
 
 
-def test_pairs_of_rankings_are_tested_with_holms_rule(tables):
+def test_pairs_of_rankings_are_tested_with_holms_rule(twin, tables):
     ranks = {(row["judge"], row["group"]): row for row in rows_of(tables["6_quality"])}
     found = {}
     for row in rows_of(tables["6_quality_pairs"]):
@@ -224,9 +230,19 @@ def test_pairs_of_rankings_are_tested_with_holms_rule(tables):
         assert (row["rank"], row["rank (worse)"]) == (both[row["better"]], both[row["worse"]])
         assert row["rank"] <= row["rank (worse)"]
         assert row["data sets"] == both["data sets"]
-        found.setdefault((row["judge"], row["group"]), []).append(row["p (Holm)"])
+        found.setdefault((row["judge"], row["group"]), []).append(row)
     assert {len(some) for some in found.values()} == {6, 10}  # with and without Laplace
-    assert all(0 < p <= 1 for some in found.values() for p in some)
+    for (judge, group), some in found.items():
+        scores, areas = areas_of_methods(twin, judge, group)
+        values = np.array([a for a in areas if a is not None])
+        raw = []
+        for row in some:
+            gains = values[:, scores.index(row["better"])] - values[:, scores.index(row["worse"])]
+            raw.append(stats.wilcoxon(gains, method="exact").pvalue)
+        order = sorted(range(len(raw)), key=raw.__getitem__)
+        for place, i in enumerate(order):  # the largest of what the smaller ones were multiplied to
+            stepped = [raw[j] * (len(raw) - step) for step, j in enumerate(order[: place + 1])]
+            assert some[i]["p (Holm)"] == pytest.approx(min(1, max(stepped)))
 
 
 def test_chosen_settings_are_counted_once_per_forest(records, tables):
@@ -443,6 +459,13 @@ def test_sheet_escapes_names():
     assert re.sub(r"\\.", "", line).count("|") == 3
     assert "<script>" not in sheet.html()
     assert list(csv.reader(io.StringIO(sheet.csv())))[1] == [name, "1"]
+
+
+def test_small_chances_are_not_shown_as_nothing():
+    rows = (("a", 0.0042), ("b", 0.006), ("c", 0.0))
+    shown = Sheet("x", "T", "", ("name", "p"), rows).markdown()
+    assert [line.split(" | ")[1] for line in shown.splitlines()[-3:]] == ["0.004 |", "0.01 |", "0.00 |"]
+    assert "| a | +0.00 |" in Sheet("x", "T", "", ("name", "p"), rows, signed=True).markdown()
 
 
 def test_sheet_without_rows_says_so():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -18,25 +19,34 @@ def write_whole(path: str | PathLike[str], content: str | bytes) -> None:
 
 def write_together(files: Mapping[Path, str | bytes]) -> None:
     """Write several files, each whole; a disk without room for all of them keeps the old ones."""
-    drafts: dict[Path, Path] = {}
+    drafts: dict[Path, tuple[Path, Path]] = {}
     with writing:
         try:
             for path, content in files.items():
                 raw = content if isinstance(content, bytes) else content.encode()
                 target = Path(os.path.realpath(path))
-                if target.exists() and not target.is_file():
-                    target.write_bytes(raw)  # a pipe or a device has no halves to protect
-                    continue
-                draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
-                drafts[draft] = target
-                with open(draft, "xb") as file:
-                    file.write(raw)
-                    file.flush()
-                    os.fsync(file.fileno())
-            for draft, path in drafts.items():
-                os.replace(draft, path)
-        except OSError as error:  # a full disk does not say which file it has no room for
-            raise OSError(error.errno, error.strerror, str(path)) from error
+                with _naming(path):
+                    if target.exists() and not target.is_file():
+                        target.write_bytes(raw)  # a pipe or a device has no halves to protect
+                        continue
+                    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
+                    drafts[path] = draft, target
+                    with open(draft, "xb") as file:
+                        file.write(raw)
+                        file.flush()
+                        os.fsync(file.fileno())
+            for path, (draft, target) in drafts.items():
+                with _naming(path):
+                    os.replace(draft, target)
         finally:
-            for draft in drafts:
+            for draft, _ in drafts.values():
                 draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors with the user's name of the file: a full disk says none, others say the draft's."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error

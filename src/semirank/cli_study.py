@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import _terminal
-from .cli import Quiet
 
 if TYPE_CHECKING:
     from .study.records import Record
@@ -85,14 +84,18 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed and outdated jobs again.")] = False,
-    quiet: Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what was not done.")] = False,
 ) -> None:
     """Do all jobs of a study that are not done yet.
 
     Every finished job is in the store at once; the same command goes on after an interruption.
     """
+    from .study.plan import FAMILIES
     from .study.run import run_study
 
+    for name in names or ():
+        if name in FAMILIES:
+            raise ValueError(f"{name!r} is a method, not a data set; write --methods before each method.")
     with _progress(quiet) as (progress, say):
         found = run_study(
             preset,
@@ -233,7 +236,8 @@ def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     if failed := states.count("failed"):
         notes.append(f"{failed} jobs failed.")
     properties = _properties(store, data)
-    _tell(write_report(found, _made(out), jobs=jobs, properties=properties, notes=notes))
+    folder = out if out.suffix.lower() in (".html", ".htm") else _made(out)
+    _tell(write_report(found, folder, jobs=jobs, properties=properties, notes=notes))
 
 
 def duration(seconds: float) -> str:

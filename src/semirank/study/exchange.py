@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import math
+import zlib
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -67,7 +68,7 @@ def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple
     try:
         read = _read_parquet(Path(path)) if kind == ".parquet" else _read_csv(Path(path), kind)
         rows = [_typed(row, number) for number, row in enumerate(read, start=1)]
-    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError) as error:
+    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ValueError(f"{path} cannot be read ({error}); export it again.") from error
     except ValueError as error:
         raise ValueError(f"{path} is not an export of a study: {error}") from error
@@ -79,8 +80,11 @@ def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple
     ((preset, seed),) = studies
     study = Study(find_preset(preset), seed, None)
     jobs: dict[str, tuple[JobRow, list[Record]]] = {}
-    for row in rows:
-        job, records = jobs.setdefault(row["key"], (JobRow(*(row[n] for n in JobRow._fields)), []))
+    for number, row in enumerate(rows, start=1):
+        here = JobRow(*(row[n] for n in JobRow._fields))
+        job, records = jobs.setdefault(here.key, (here, []))
+        if job != here:
+            raise ValueError(f"{path}: row {number} is of another job than those before with its key.")
         if job.state == "done":
             records.append(Record(*(row[n] for n in Record._fields)))
     for job, records in jobs.values():
@@ -101,8 +105,6 @@ def _fault(job: JobRow, records: list[Record], study: Study) -> str | None:
         return f"{len(expected) - len(missing)} of {len(expected)} values"
     if unknown := set(found) - expected:
         return f"a value that is no part of it ({', '.join(map(str, min(unknown)))})"
-    if len({r[: Record._fields.index("family")] for r in records}) > 1:
-        return "values of several jobs"
     return None
 
 
@@ -195,6 +197,8 @@ def _typed(row: dict[str, Any], number: int) -> dict[str, Any]:
                 ) from None
             if kind is float and not math.isfinite(found[name]):
                 raise ValueError(f"row {number} has {value!r} in the column {name!r}, not a finite number.")
+            if kind is int and abs(found[name]) >= 2**63:  # the store has no larger ones
+                raise ValueError(f"row {number} has {value!r} in the column {name!r}, which is too large.")
     if found["state"] not in ("done", "failed"):
         raise ValueError(f"row {number} has the state {found['state']!r}, not done or failed.")
     if found["state"] == "done" and not _is_object(found["setting"]):
@@ -205,5 +209,5 @@ def _typed(row: dict[str, Any], number: int) -> dict[str, Any]:
 def _is_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         return False

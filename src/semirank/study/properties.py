@@ -43,7 +43,7 @@ def dataset_properties(
     """
     say = say or (lambda text: None)
     with Store(store, read_only=True) as opened:
-        names = {row.dataset: row.sha256 for row in opened.jobs() if row.state == "done"}
+        names = {row.dataset for row in opened.jobs() if row.state == "done"}
         known = {name: numbers for name, numbers in opened.properties().items() if name in names}
     if data is None:
         return known
@@ -61,12 +61,13 @@ def dataset_properties(
             say(f"no sizes and no clustering hypothesis for {name}: {error}")
             continue
         X, target = found.dataset.X, found.dataset.target
-        here.update(paper_numbers(X, target))
+        new = paper_numbers(X, target)
         if CH not in here:
-            here[CH] = cluster_hypothesis(X, target)
+            new[CH] = cluster_hypothesis(X, target)
+        here.update(new)
         try:
             with Store(store) as opened:
-                for number, value in here.items():
+                for number, value in new.items():
                     opened.keep_property(name, found.sha256, number, value)
         except StoreError as error:
             say(f"the numbers of {name} are not kept for the next time: {error}")

@@ -291,7 +291,7 @@ def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Stu
 
 
 def available(folder: str | os.PathLike[str] | None = None) -> Availability:
-    """Which data sets can be opened, and why the others of the registry cannot.
+    """Which data sets of the registry and of the folder's own manifest are there, and why the others are not.
 
     Those with a manifest whose files exist count as present; nothing is read.
     """

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from .plan import Job, Study, cheapest_first, facts_of, find_families, find_preset, jobs_of
+from .plan import Facts, Job, Study, cheapest_first, facts_of, find_families, find_preset, jobs_of
 from .store import BEAT_SECONDS, JobRow, Store, describe
 from .workers import LocalWorkers, Outcome, Workers
 
@@ -40,7 +40,7 @@ class Summary(NamedTuple):
     outdated : int
         Jobs whose result was made from other data or by an older version, and kept.
     elsewhere : int
-        Jobs that another run is working on.
+        Jobs that another run took.
     missing : list of (str, str)
         Data sets of the registry that are not in the folder, and why.
     broken : list of (str, str)
@@ -147,19 +147,22 @@ def plan_jobs(
     else:
         names, missing, broken = available(folder)
     say("reading the data set" if len(names) == 1 else f"reading {len(names)} data sets")
-    jobs: list[Job] = []
+    opened: list[Facts] = []
     for name in names:
         try:
-            jobs += jobs_of(facts_of(open_dataset(name, folder), study), study, families)
+            opened.append(facts_of(open_dataset(name, folder), study))
         except ValueError as error:
             if only:
                 raise
             broken.append((name, str(error)))
+    jobs = [job for facts in opened for job in jobs_of(facts, study, families)]
     left_out = left_out_lines(missing, broken)
     if not jobs:
         # Laplace is the only family that does not fit every task.
-        none = f"{folder} holds no data set" if not names else "laplace is for regression, no task here"
-        raise ValueError(f"There is nothing to do: {left_out[-1] if broken else none}.")
+        reasons = left_out[bool(missing) :]
+        if opened:
+            reasons.append("laplace is for regression, no task here")
+        raise ValueError(f"There is nothing to do: {'; '.join(reasons) or f'{folder} holds no data set'}.")
     for line in left_out:
         say(line)
     return Planned(cheapest_first(jobs), missing, broken)
@@ -170,16 +173,18 @@ def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[st
 
     Examples
     --------
-    >>> for line in left_out_lines([("Pol", "..."), ("Bank", "...")], [("Edm1", "Edm1 has 3 rows.")]):
+    >>> broken = [("Edm1", "Edm1 has 3 rows."), ("Dis", "the file Disks.arff does not exist")]
+    >>> for line in left_out_lines([("Pol", "..."), ("Bank", "...")], broken):
     ...     print(line)
     left out, not in the folder: Pol, Bank (`datasets list` says why)
     left out: Edm1 has 3 rows
+    left out: Dis, the file Disks.arff does not exist
     """
     names = ", ".join(name for name, _ in missing)
     lines = [f"left out, not in the folder: {names} (`datasets list` says why)"] if missing else []
     for name, why in broken:
         why = why.removesuffix(".")
-        lines.append(f"left out: {why if name in why else f'{name}, {why}'}")
+        lines.append(f"left out: {why if why.startswith(name) else f'{name}, {why}'}")
     return lines
 
 
@@ -233,7 +238,7 @@ class _Run:
             self.kept + theirs.count("done"),
             self.failed_before + theirs.count("failed"),
             self.outdated,
-            theirs.count("claimed"),
+            len(theirs) - theirs.count("done") - theirs.count("failed"),
             self.planned.missing,
             self.planned.broken,
         )

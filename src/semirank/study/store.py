@@ -257,10 +257,13 @@ class Store:
         with self._transaction() as cursor:
             for row, records in rows:
                 here = cursor.execute(
-                    f"SELECT key, state FROM jobs WHERE {_at_place()}", row.place
+                    f"SELECT state, owner, beat FROM jobs WHERE {_at_place()}", row.place
                 ).fetchone()
-                if here is not None and (here[1] in ("done", "claimed") or here[1:] == (row.state,)):
-                    continue
+                if here is not None:
+                    state, owner, beat = here
+                    runs = state == "claimed" and not _is_left(owner, beat)
+                    if runs or state in ("done", row.state):
+                        continue
                 cursor.execute(f"DELETE FROM jobs WHERE {_at_place()}", row.place)
                 marks = ", ".join("?" * len(JobRow._fields))
                 cursor.execute(f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({marks})", row)

@@ -177,7 +177,9 @@ def basis(results: Results, names: Iterable[str]) -> str:
 def coverage(results: Results, jobs: Iterable[JobRow]) -> Sheet:
     """What has been run, and what is left of the plan."""
     done = _done(results)
+    jobs = list(jobs)
     planned = _planned(results, done, jobs)
+    groups = {job.dataset: job.group for job in jobs}
     rows: list[tuple[Any, ...]] = []
     unfinished = []
     for name in dict.fromkeys([*results.about, *planned]):
@@ -189,7 +191,9 @@ def coverage(results: Results, jobs: Iterable[JobRow]) -> Sheet:
         if missing:
             unfinished.append(name)
         about = results.about.get(name)
-        what = (shown_name(results, name), about.group, about.measure) if about else (name, None, None)
+        what = (
+            (shown_name(results, name), about.group, about.measure) if about else (name, groups[name], None)
+        )
         cells = _cells(results, name)
         folds, levels = len({fold for _, fold in cells}), sorted({level for level, _ in cells})
         rows.append((*what, folds, _join(levels), _join(missing)))
@@ -206,7 +210,8 @@ def coverage(results: Results, jobs: Iterable[JobRow]) -> Sheet:
     return Sheet(
         "0_coverage",
         "What has been run",
-        "Data sets, their folds and numbers of labels with records, and (L, fold) cells still to do.",
+        "Data sets, their folds and numbers of labels with records, and (L, fold) cells still to do: those "
+        "that are planned, and for every method that was run anywhere, all cells of a data set.",
         ("data set", "group", "measure", "folds", "L", "not finished"),
         tuple(rows),
         tuple(notes),
@@ -284,7 +289,7 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
 def _other_sizes(ours: Mapping[str, float], printed: Mapping[str, float], size: str) -> str:
     """The sizes of our files that are not the printed ones."""
     pairs = ((EXAMPLES, "examples"), (FEATURES, "features"), (SIZE, size))
-    return _join(f"{ours[a]:g} {b}" for a, b in pairs if ours.get(a, printed[b]) != printed[b])
+    return _join(f"{int(ours[a])} {b}" for a, b in pairs if ours.get(a, printed[b]) != printed[b])
 
 
 def best_ensembles(results: Results) -> Sheet:
