@@ -28,6 +28,7 @@ from semirank.study.plan import (
     folds_of,
     job_key,
     jobs_of,
+    judged_values,
     stable_number,
 )
 from semirank.study.registry import open_dataset
@@ -151,6 +152,7 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
         wanted = {(s, c, p, k) for s in sides for c in scores for p in ("labelled", "all") for k in (20, 40)}
         assert {(r.side, r.score, r.pool, r.k) for r in records} == wanted
         assert len(records) == len(wanted)
+        assert judged_values(job.family, QUICK) == wanted  # what imports hold a finished job to
         for r in records:
             assert (r.dataset, r.task, r.group, r.fold, r.n_labeled, r.family) == (
                 name, facts.task, facts.group, 0, 50, job.family

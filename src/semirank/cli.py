@@ -100,7 +100,13 @@ def start(
 ) -> None:
     if version:
         print(f"semirank {__version__}")
-    elif context.invoked_subcommand is None:
+    else:
+        help_if_alone(context)
+
+
+def help_if_alone(context: typer.Context) -> None:
+    """A group of commands without one of them shows what there is."""
+    if context.invoked_subcommand is None:
         print(context.get_help())
 
 

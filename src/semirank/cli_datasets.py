@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _terminal
-from .cli import Json, Quiet
+from .cli import Json, Quiet, help_if_alone
 
 if TYPE_CHECKING:
     from .study.registry import Entry
@@ -45,17 +45,12 @@ def register(app: typer.Typer) -> None:
         help="The data sets of the study: which there are, and how to get them.",
         invoke_without_command=True,
         rich_markup_mode=None,
-        callback=_start,
+        callback=help_if_alone,
     )
     datasets.command("list")(list_)
     datasets.command()(info)
     datasets.command()(fetch)
     app.add_typer(datasets)
-
-
-def _start(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 def list_(data: Data = None, as_json: Json = False) -> None:
@@ -67,7 +62,7 @@ def list_(data: Data = None, as_json: Json = False) -> None:
 
     every = known(data)
     found = available(data)
-    why = dict([*found.missing, *found.broken])
+    why = found.why()
     if as_json:
         print(json.dumps([_as_dict(entry, why) for entry in every], ensure_ascii=False))
         return
@@ -90,8 +85,7 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
     from .study.registry import available, data_folder, find, open_dataset
 
     entry = find(name, data_folder(data))
-    found = available(data)
-    why = dict([*found.missing, *found.broken])
+    why = available(data).why()
     here: dict[str, Any] | None = None
     if entry.name not in why:
         opened = open_dataset(entry.name, data)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import _terminal
+from .cli import help_if_alone
 
 if TYPE_CHECKING:
     from .study.records import Record
@@ -23,6 +24,7 @@ study = typer.Typer(
     help="Run the paper's experiment and make its tables and figures.",
     rich_markup_mode=None,
     invoke_without_command=True,
+    callback=help_if_alone,
 )
 
 StoreFile = Annotated[
@@ -45,12 +47,6 @@ _LOG_SECONDS = 30.0
 def register(app: typer.Typer) -> None:
     """Add the commands; `semirank.cli` calls this."""
     app.add_typer(study)
-
-
-@study.callback()
-def _start(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @study.command()
@@ -208,9 +204,12 @@ def import_(
 @study.command()
 def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write the tables, beside the paper's figures, as Markdown and CSV."""
+    from .study.store import Store
     from .study.tables import write_tables
 
-    found, jobs = _records(store), _jobs(store)
+    found = _records(store)
+    with Store(store, read_only=True) as opened:
+        jobs = opened.jobs()
     _tell(write_tables(found, _made(out), jobs=jobs, properties=_properties(store, data)))
 
 
@@ -225,19 +224,20 @@ def figures(store: StoreFile, out: OutFolder) -> None:
 @study.command()
 def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write one HTML page with all tables and figures."""
-    from .study.pages import write_report
+    from .study.pages import page_path, write_report
     from .study.store import Store
 
-    found, jobs = _records(store), _jobs(store)
+    found = _records(store)
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
+        jobs = opened.jobs()
     states = [job.state for job in jobs]
     notes = [f"Preset {preset} with seed {seed}: {states.count('done')} of {len(states)} jobs are done."]
     if failed := states.count("failed"):
         notes.append(f"{failed} jobs failed.")
     properties = _properties(store, data)
-    folder = out if out.suffix.lower() in (".html", ".htm") else _made(out)
-    _tell(write_report(found, folder, jobs=jobs, properties=properties, notes=notes))
+    _made(page_path(out).parent)
+    _tell(write_report(found, out, jobs=jobs, properties=properties, notes=notes))
 
 
 def duration(seconds: float) -> str:
@@ -299,13 +299,6 @@ def _records(store: Path) -> list[Record]:
     if not found:
         raise ValueError(f"{store} holds no finished job yet; `semirank study run` does them.")
     return found
-
-
-def _jobs(store: Path) -> list[JobRow]:
-    from .study.store import Store
-
-    with Store(store, read_only=True) as opened:
-        return opened.jobs()
 
 
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:

@@ -50,7 +50,12 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
         found = opened.records()
     rows = [_row(preset, seed, jobs[r.dataset, r.fold, r.n_labeled, r.family], r) for r in found]
     rows += [_row(preset, seed, job, None) for job in jobs.values() if job.state == "failed"]
-    write_whole(out, _parquet(rows) if kind == ".parquet" else _csv(rows, kind))
+    if kind == ".parquet":
+        write_whole(out, _parquet(rows))
+    else:
+        raw = _csv(_COLUMNS, (row.values() for row in rows)).encode()
+        # No time inside, so that the same store gives the same file.
+        write_whole(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
 
 
@@ -110,12 +115,8 @@ def _fault(job: JobRow, records: list[Record], study: Study) -> str | None:
 
 def write_status(jobs: Iterable[JobRow], out: str | PathLike[str]) -> Path:
     """Write all planned jobs with their states to ``status.csv`` in a folder."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(JobRow._fields)
-    writer.writerows(jobs)
     path = Path(out) / "status.csv"
-    write_whole(path, text.getvalue())
+    write_whole(path, _csv(JobRow._fields, jobs))
     return path
 
 
@@ -132,14 +133,12 @@ def _row(preset: str, seed: int, job: JobRow, record: Record | None) -> dict[str
     return {name: values.get(name) for name in _COLUMNS}
 
 
-def _csv(rows: Iterable[dict[str, Any]], kind: str) -> bytes:
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(_COLUMNS), lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
     writer.writerows(rows)
-    raw = text.getvalue().encode()
-    # No time inside, so that the same store gives the same file.
-    return gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw
+    return text.getvalue()
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:

@@ -17,14 +17,13 @@ from ..data.table import Table
 from ..data.target import Target
 from ..judge import knn_score
 from ..measures import GREATER_IS_BETTER, MEASURE
-from .plan import POOLS, Job, Preset, Study, folds_of, stable_number
+from .plan import POOLS, SIDES, Job, Preset, Study, folds_of, stable_number
 from .records import Record
 
 if TYPE_CHECKING:
     from ..evaluation.splits import Fold
     from .registry import StudyData
 
-SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
 _SAMPLE = 60  # rows of each kind in the small ranking that loads the kernels
 _prepared: set[tuple[str, str]] = set()
 

@@ -69,13 +69,17 @@ def write_report(
     list of Path
         The file.
     """
-    path = Path(out)
-    if path.suffix.lower() not in (".html", ".htm"):
-        path = path / "study.html"
+    path = page_path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
     write_whole(path, render(results, jobs, properties or {}, notes))
     return [path]
+
+
+def page_path(out: Path | str) -> Path:
+    """The file for the page: the HTML file that `out` names, or one in that folder."""
+    path = Path(out)
+    return path if path.suffix.lower() in (".html", ".htm") else path / "study.html"
 
 
 def render(

@@ -23,6 +23,7 @@ FOREST_SCORES = ("genie3", "rforest", "symbolic")
 # "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (DESIGN 6.2).
 FAMILIES = (*FORESTS, "relief", "laplace", "equal")
 POOLS = ("labelled", "all")
+SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
 
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # (0, 1) first: equal scores go to the setting without tuning (DESIGN 1.6).
@@ -221,7 +222,7 @@ def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]
     >>> sorted(judged_values("equal", PRESETS["quick"]))[0], len(judged_values("bagging", PRESETS["quick"]))
     (('ssl', 'equal', 'all', 20), 24)
     """
-    sides = ("ssl",) if family == "equal" else ("ssl", "sl")
+    sides = ("ssl",) if family == "equal" else tuple(SIDES)
     scores = FOREST_SCORES if family in FORESTS else (family,)
     return set(product(sides, scores, POOLS, preset.judge_k))
 

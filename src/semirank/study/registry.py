@@ -113,6 +113,10 @@ class Availability(NamedTuple):
     missing: list[tuple[str, str]]
     broken: list[tuple[str, str]]
 
+    def why(self) -> dict[str, str]:
+        """Name -> why, of all that are not there."""
+        return dict([*self.missing, *self.broken])
+
 
 @cache
 def entries() -> tuple[Entry, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from .areas import (
 )
 from .paper import paper_names, paper_tables
 from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
-from .ranks import compare, rank_rows, signed_rank
+from .ranks import Comparison, compare, friedman, rank_rows, signed_rank
 from .records import Record
 from .sheet import Sheet
 from .store import JobRow
@@ -56,7 +56,6 @@ DEFINITION_TEXT = (
     "ranking. (b) lets unlabelled rows hold neighbour slots on the semi-supervised side only, as the paper's "
     "program does. (c) uses no ranking at all, every feature counts 1: what the change of pool does alone."
 )
-
 AREAS = (
     "Areas are divided by the range of L; the paper's are over L = 50, 100, 200, 350, 500 as far as a data "
     "set holds them, so other L make another scale."
@@ -113,6 +112,7 @@ def sheets(
     k = results.ks[-1]
     found = {(d, n): differences(results, d, n) for d, n in product(DEFINITIONS, results.ks)}
     main = {definition: found[definition, k] for definition in DEFINITIONS}
+    compared = _compared(results)
     return [
         coverage(results, jobs),
         data_sets(results, properties),
@@ -124,8 +124,8 @@ def sheets(
         pool_effect(results, main["pool"], ch),
         agreement(results, found),
         effect(results, found),
-        quality(results),
-        quality_pairs(results),
+        quality(results, compared),
+        quality_pairs(results, compared),
         all_times(results),
         supervision(results),
         relief_settings(results),
@@ -200,10 +200,8 @@ def coverage(results: Results, jobs: Iterable[JobRow]) -> Sheet:
     absent = [name for name in paper_names() if name not in results.about]
     notes = [f"Data sets with records: {len(results.about)}. Not complete: {_join(unfinished) or 'none'}."]
     if absent:
-        standing: dict[str, list[str]] = {}
-        for name, about in results.about.items():
-            standing.setdefault(about.stand_in_for or "", []).append(name)
-        named = [f"{n} (stand-in: {' and '.join(standing[n])})" if n in standing else n for n in absent]
+        standing = {n: [s for s, a in results.about.items() if a.stand_in_for == n] for n in absent}
+        named = [f"{n} (stand-in: {' and '.join(some)})" if some else n for n, some in standing.items()]
         notes.append(
             f"No records for {len(absent)} of the paper's {len(paper_names())} data sets: {_join(named)}."
         )
@@ -235,12 +233,10 @@ def _planned(
     cells of a data set. An imported store has no other plan.
     """
     found: dict[str, dict[str, set[Cell]]] = {}
-    seen = {(results.about[name].group, family) for name, family in done}
+    seen = {family for _, family in done}
     for name, about in results.about.items():
-        # Laplace is for some groups only; the others are expected wherever the study goes.
-        fitting = [
-            f for f in plan.FAMILIES if any(s == f and (f != "laplace" or g == about.group) for g, s in seen)
-        ]
+        # Laplace is for single numbers only; the others are expected wherever the study goes.
+        fitting = [f for f in plan.FAMILIES if f in seen and (f != "laplace" or about.group == "STR")]
         found[name] = {family: _cells(results, name) for family in fitting}
     for job in jobs:
         found.setdefault(job.dataset, {}).setdefault(job.family, set()).add((job.n_labeled, job.fold))
@@ -308,7 +304,7 @@ def best_ensembles(results: Results) -> Sheet:
             chosen = results.ensembles.get((label, side, pool, score))
             if chosen is not None:
                 bold.add((len(rows), 4 + ENSEMBLES.index(chosen)))
-            p = compare(ENSEMBLES, matrix.values).friedman if matrix.names else None
+            p = friedman(rank_rows(matrix.values)) if matrix.names else None
             rows.append(
                 (label, score, JUDGES[side, pool], len(matrix.names), *ours, p, *map(printed.get, ENSEMBLES))
             )
@@ -519,27 +515,46 @@ def effect(results: Results, found: Mapping[tuple[str, int], Sequence[Difference
     )
 
 
-def quality(results: Results) -> Sheet:
-    """Table 6: average ranks of the methods."""
-    k = results.ks[-1]
-    rows: list[tuple[Any, ...]] = []
-    left_out: dict[str, None] = {}
+class _Compared(NamedTuple):
+    """Rankings of one set of data sets under one judge; `found` is None where nothing can be compared."""
+
+    side: str
+    judge: str
+    label: str
+    scores: tuple[str, ...]
+    matrix: Matrix
+    found: Comparison | None
+
+
+def _compared(results: Results) -> list[_Compared]:
+    """Every judge and set of data sets that has a ranking; each forest score by its chosen ensemble."""
+    compared = []
     for (side, pool), (label, names) in product(JUDGES, selections(results)):
         scores = methods(results, names)
-        if not scores:
-            continue
-        matrix = quality_matrix(results, names, [(side, score, pool) for score in scores], k)
-        left_out |= dict.fromkeys(matrix.left_out)
-        ranks = dict(zip(scores, _ranks(matrix, len(scores))))
-        printed = paper_tables()["quality_ranks"].get(label, {}) if side == "ssl" else {}
-        p = compare(scores, matrix.values).friedman if len(matrix.names) and len(scores) > 1 else None
+        if scores:
+            columns = [(side, score, pool) for score in scores]
+            matrix = quality_matrix(results, names, columns, results.ks[-1])
+            found = compare(scores, matrix.values) if matrix.names and len(scores) > 1 else None
+            compared.append(_Compared(side, JUDGES[side, pool], label, scores, matrix, found))
+    return compared
+
+
+def quality(results: Results, compared: Iterable[_Compared]) -> Sheet:
+    """Table 6: average ranks of the methods."""
+    rows: list[tuple[Any, ...]] = []
+    left_out: dict[str, None] = {}
+    for one in compared:
+        left_out |= dict.fromkeys(one.matrix.left_out)
+        ranks = dict(zip(one.scores, _ranks(one.matrix, len(one.scores))))
+        printed = paper_tables()["quality_ranks"].get(one.label, {}) if one.side == "ssl" else {}
+        p = None if one.found is None else one.found.friedman
         ours = [ranks.get(s) for s in SCORES]
-        rows.append((JUDGES[side, pool], label, len(matrix.names), *ours, p, *map(printed.get, SCORES)))
+        rows.append((one.judge, one.label, len(one.matrix.names), *ours, p, *map(printed.get, SCORES)))
     return Sheet(
         "6_quality",
         "Which ranking is best",
-        f"Average ranks by the area under the {k}NN curve over L, each forest score by its chosen ensemble; "
-        "1 is the best.",
+        f"Average ranks by the area under the {results.ks[-1]}NN curve over L, each forest score by its "
+        "chosen ensemble; 1 is the best.",
         ("judge", "group", "data sets", *SCORES, "Friedman p", *(f"{s} (paper)" for s in SCORES)),
         tuple(rows),
         (basis(results, results.about), *_choices(results, JUDGES), *_left_out(left_out)),
@@ -547,21 +562,14 @@ def quality(results: Results) -> Sheet:
     )
 
 
-def quality_pairs(results: Results) -> Sheet:
+def quality_pairs(results: Results, compared: Iterable[_Compared]) -> Sheet:
     """Table 6, second part: which rankings can be told apart."""
-    k = results.ks[-1]
     rows: list[tuple[Any, ...]] = []
-    for (side, pool), (label, names) in product(JUDGES, selections(results)):
-        scores = methods(results, names)
-        if len(scores) < 2:
-            continue
-        matrix = quality_matrix(results, names, [(side, score, pool) for score in scores], k)
-        if not matrix.names:
-            continue
-        found = compare(scores, matrix.values)
-        for i, j in combinations(range(len(scores)), 2):
-            pair = (found.names[i], found.names[j], float(found.ranks[i]), float(found.ranks[j]))
-            rows.append((JUDGES[side, pool], label, found.n, *pair, float(found.p_values[i, j])))
+    for one in compared:
+        if (found := one.found) is not None:
+            for i, j in combinations(range(len(found.names)), 2):
+                pair = (found.names[i], found.names[j], float(found.ranks[i]), float(found.ranks[j]))
+                rows.append((one.judge, one.label, found.n, *pair, float(found.p_values[i, j])))
     return Sheet(
         "6_quality_pairs",
         "Which rankings can be told apart",
