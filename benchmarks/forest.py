@@ -23,9 +23,9 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 from semirank import ForestRanker
-from semirank.data.frames import encode_features
+from semirank.data.encode_features import encode_features
 from semirank.data.target import encode_target
-from semirank.forest.space import build_space, feature_columns, target_columns
+from semirank.trees.columns import build_space, feature_columns, target_columns
 
 from .common import best_time, best_times, markdown, peak_memory
 

@@ -18,10 +18,10 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from semirank import ReliefRanker
-from semirank.data.frames import encode_features
+from semirank.data.encode_features import encode_features
 from semirank.data.target import encode_target
-from semirank.judge import knn_predict
-from semirank.neighbors import nearest_l1
+from semirank.judging.knn_judge import knn_predict
+from semirank.neighbors.search import nearest_l1
 
 from .common import best_time, best_times, markdown, peak_memory
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from .common import best_time, markdown
 
-_LAUNCH = "import sys; sys.argv[0] = 'semirank'; from semirank.cli import program; program()"
+_LAUNCH = "import sys; sys.argv[0] = 'semirank'; from semirank.cli.main import program; program()"
 
 
 def tables() -> Iterator[str]:

@@ -57,7 +57,7 @@ def run_in_terminal(folder: Path) -> str:
     said = folder / "said.txt"
     with said.open("wb") as notes:
         process = subprocess.Popen(
-            [sys.executable, "-m", "semirank.cli", *COMMAND[1:]],
+            [sys.executable, "-m", "semirank.cli.main", *COMMAND[1:]],
             cwd=folder,
             stdout=theirs,
             stderr=notes,

@@ -118,7 +118,7 @@ def oracle_folder() -> Path:
 @pytest.fixture
 def call(monkeypatch, capsys):
     """Run `semirank WORDS` and get (exit code, standard output, standard error)."""
-    from semirank import cli
+    from semirank.cli import main as cli
 
     def run(*words, pipe=None):
         monkeypatch.setattr(sys, "argv", ["semirank", *map(str, words)])

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from semirank import Hierarchy, Ranking, load
-from semirank._cli_input import read_hierarchy
+from semirank.cli.input import read_hierarchy
 from semirank.data.target import TASKS
 
 from .conftest import shared
@@ -302,7 +302,8 @@ def check_ranking(ranking: Ranking, folder: Path) -> None:
 
 def run_command(case: Case, path: Path) -> str:
     """The same through the command line: exit code 0, or 2 with one line that begins with error."""
-    from semirank import _terminal, cli
+    from semirank.cli import main as cli
+    from semirank.cli import terminal as _terminal
 
     if case.kind == "ranking":
         words = ["compare", str(path), str(path)]

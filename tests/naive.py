@@ -14,7 +14,7 @@ import numpy as np
 
 from semirank.data.table import Table
 from semirank.data.target import Target
-from semirank.measures import GREATER_IS_BETTER, task_score
+from semirank.judging.measures import GREATER_IS_BETTER, task_score
 
 # Values of h closer than this share of |E| imp(E) are equal (DESIGN 1.3, Ties).
 TIE = 1e-9

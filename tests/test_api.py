@@ -7,7 +7,7 @@ import pytest
 
 import semirank
 from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
-from semirank.data.frames import encode_features
+from semirank.data.encode_features import encode_features
 from semirank.data.target import TASKS, encode_target
 
 from .optional import needs_pandas, pd

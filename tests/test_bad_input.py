@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse
 
 import semirank
-from semirank import ForestRanker, Hierarchy, _memory
+from semirank import ForestRanker, Hierarchy
+from semirank.runtime import memory as _memory
 
 from .optional import pd
 

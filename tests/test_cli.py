@@ -9,15 +9,17 @@ import os
 import signal
 import subprocess
 import sys
-import types
 import warnings
 
 import numpy as np
 import pytest
 
 import semirank
-from semirank import Ranking, _doctor, _terminal, cli
-from semirank._cli_input import parameters, read, read_hierarchy
+from semirank import Ranking
+from semirank.cli import doctor as _doctor
+from semirank.cli import main as cli
+from semirank.cli import terminal as _terminal
+from semirank.cli.input import parameters, read, read_hierarchy
 
 CSV = "size,colour,noise,fruit\n" + "".join(
     f"{i % 7},{'red' if i % 2 else 'blue'},{i * 37 % 11},{('cherry', 'lemon')[i % 2] if i < 12 else ''}\n"
@@ -298,7 +300,7 @@ class TestRefusals:
             "    time.sleep(600)\n"
             "vars(semirank)['rank'] = rank\n"
             "sys.argv = ['semirank', 'rank', 'fruit.csv', '-t', 'fruit', '--out', 'r.json']\n"
-            "from semirank import cli\n"
+            "from semirank.cli import main as cli\n"
             "cli.main()\n"
         )
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -321,7 +323,8 @@ class TestRefusals:
         """A cache writes from the working thread; the process ends after the file, not in its middle."""
         code = (
             "import os, threading, time\n"
-            "from semirank import _terminal, _whole\n"
+            "from semirank.cli import terminal as _terminal\n"
+            "from semirank.runtime import atomic_write as _whole\n"
             "begun, sync = threading.Event(), os.fsync\n"
             "def slow(file):\n"
             "    begun.set()\n"
@@ -438,32 +441,16 @@ class TestDoctor:
 
 
 class TestStart:
-    def test_commands_of_other_modules(self, call, monkeypatch):
-        module = types.ModuleType("semirank.cli_extra")
-
-        def register(app):
-            @app.command("extra")
-            def extra():
-                print("extra ran")
-
-        module.register = register
-        monkeypatch.setitem(sys.modules, "semirank.cli_extra", module)
-        monkeypatch.setattr(cli, "app", cli.typer.Typer())
-        found = [types.SimpleNamespace(name=name) for name in ("cli", "cli_extra", "other")]
-        monkeypatch.setattr(cli.pkgutil, "iter_modules", lambda path: found)
-        monkeypatch.setattr(cli, "_add_commands", cli._add_commands.__wrapped__)  # not done before
-        assert call()[:2] == (0, "extra ran\n")
-
     def test_help_and_version(self, call):
         code, out, _ = call("--help")
         assert code == 0
-        for command in ("rank", "demo", "compare", "doctor"):
+        for command in ("rank", "demo", "compare", "doctor", "evaluate", "datasets", "study"):
             assert f"\n  {command} " in out
         assert call()[1] == out
         assert call("--version")[1] == f"semirank {semirank.__version__}\n"
         assert "--labels-from-column" in call("rank", "-h")[1]
 
-    @pytest.mark.parametrize("code", ["import semirank", "import semirank.cli"])
+    @pytest.mark.parametrize("code", ["import semirank", "import semirank.cli.main"])
     def test_nothing_heavy_is_loaded(self, code):
         heavy = "{'numba', 'sklearn', 'scipy', 'pandas', 'polars', 'matplotlib', 'pyarrow'}"
         script = f"{code}\nimport sys\nprint(sorted({heavy} & set(sys.modules)))"
@@ -472,7 +459,7 @@ class TestStart:
 
     def test_help_loads_nothing_heavy(self):
         script = (
-            "import sys\nfrom semirank import cli\nsys.argv = ['semirank', '--help']\n"
+            "import sys\nfrom semirank.cli import main as cli\nsys.argv = ['semirank', '--help']\n"
             "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
             "print(sorted({'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules)))"
         )
@@ -487,7 +474,7 @@ class TestStart:
             importance="relief",
         )
         ranking.save(folder / "a.json")
-        code = "from semirank.cli import main; main()"
+        code = "from semirank.cli.main import main; main()"
         command = f'"{sys.executable}" -c "{code}" compare a.json a.json --json | head -c 10'
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],

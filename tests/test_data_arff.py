@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semirank import _memory
-from semirank.data import text
-from semirank.data.arff import read_arff
+from semirank.data import read_text as text
+from semirank.data.read_arff import read_arff
+from semirank.runtime import memory as _memory
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import semirank as sr
-from semirank.data.files import Dataset, load
-from semirank.data.frames import encode_features
+from semirank.data.dataset import Dataset, load
+from semirank.data.encode_features import encode_features
 from semirank.data.target import encode_target
 
 from .optional import needs_pandas, needs_pyarrow, pa, parquet, pd

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semirank import Table, _memory
-from semirank.data.frames import encode_features, encode_like, feature_names
+from semirank import Table
+from semirank.data.encode_features import encode_features, encode_like, feature_names
+from semirank.runtime import memory as _memory
 
 from .optional import pd, pl
 
@@ -436,7 +437,7 @@ def test_take_keeps_the_features():
 
 def test_frames_libraries_stay_unloaded():
     code = (
-        "import sys, numpy as np; from semirank.data.frames import encode_features;"
+        "import sys, numpy as np; from semirank.data.encode_features import encode_features;"
         "from semirank.data.target import encode_target; import semirank; semirank.load;"
         "encode_features(np.eye(2)); encode_target([0, 1]);"
         "print([m for m in ('pandas', 'polars', 'pyarrow', 'sklearn', 'scipy', 'numba') if m in sys.modules])"

@@ -13,10 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from semirank.study import fetch as fetching
-from semirank.study import registry
-from semirank.study.fetch import fetch
-from semirank.study.registry import Entry, RemoteFile, Source, entries, open_dataset
+from semirank.datasets import download as fetching
+from semirank.datasets import registry
+from semirank.datasets.download import fetch
+from semirank.datasets.registry import Entry, RemoteFile, Source, entries, open_dataset
 
 pytest.importorskip("pooch")
 

@@ -32,7 +32,7 @@ def parse(words: list[str]) -> None:
     """Parse a command line without running it; unknown commands and options raise."""
     import typer
 
-    from semirank import cli
+    from semirank.cli import main as cli
 
     cli._add_commands()
     group = typer.main.get_command(cli.app)
@@ -43,7 +43,7 @@ def parse(words: list[str]) -> None:
 
 def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
     """Run a command of semirank in this process and return what it printed."""
-    from semirank import cli
+    from semirank.cli import main as cli
 
     monkeypatch.setattr(sys, "argv", ["semirank", *words])
     with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from semirank import Ranking, judge, knn_score
+from semirank import Ranking, knn_score
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target, encode_target
+from semirank.evaluation.compared_methods import as_methods
 from semirank.evaluation.curves import (
     addition_curve,
     addition_sizes,
@@ -21,8 +22,8 @@ from semirank.evaluation.curves import (
     label_curves,
 )
 from semirank.evaluation.intervals import GROUPS, Estimate, Interval, estimate, row_groups
-from semirank.evaluation.methods import as_methods
-from semirank.evaluation.splits import semi_supervised_folds
+from semirank.judging import knn_judge as judge
+from semirank.judging.splits import semi_supervised_folds
 
 from . import naive_evaluation as naive
 from .naive_neighbors import make_table, make_target

@@ -12,8 +12,8 @@ import pytest
 import semirank
 from semirank import Evaluation, ForestRanker, Ranking, ReliefRanker, evaluate
 from semirank.data.target import TASKS
-from semirank.evaluation.diagnosis import NO_RANKING
-from semirank.evaluation.methods import as_methods
+from semirank.evaluation.compared_methods import as_methods
+from semirank.evaluation.evaluate import NO_RANKING
 
 from . import naive_evaluation as naive
 from .naive_neighbors import knn_prototypes, make_table, make_target
@@ -329,7 +329,7 @@ class TestDetails:
 
     def test_whole_ranking_leads_with_the_chosen_score(self):
         X, y = clustered(np.random.default_rng(0), "helps", n=80, n_labeled=40, noise=2)
-        table = semirank.data.frames.encode_features(X)
+        table = semirank.data.encode_features.encode_features(X)
         target = semirank.data.target.encode_target(y)
         (forest,) = as_methods("forest")
         ranking = forest.whole("forest rforest", table, target, False, 0)
@@ -374,7 +374,7 @@ class TestCache:
         def full(path, text):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("semirank.evaluation.cache.write_whole", full)
+        monkeypatch.setattr("semirank.evaluation.ranking_cache.write_whole", full)
         with pytest.warns(UserWarning, match="No space left on device") as told:
             found = evaluate(X, y, **settings, cache=tmp_path)
         assert len(told) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from semirank import semi_supervised_folds
 from semirank.data.target import Target
-from semirank.evaluation.splits import Fold, fold_mean
+from semirank.judging.splits import Fold, fold_mean
 
 from . import naive_evaluation as naive
 from .naive_neighbors import make_table, make_target

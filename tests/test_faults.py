@@ -23,7 +23,7 @@ from .optional import needs_psutil
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and signals of POSIX")
 
 SMALL = """
-from semirank._kernel import kernel
+from semirank.runtime.jit import kernel
 
 @kernel
 def double(x):
@@ -137,7 +137,7 @@ def write_data(folder: Path, n_rows: int, n_features: int) -> None:
 
 
 def semirank(*words: str) -> list[str]:
-    return [sys.executable, "-m", "semirank.cli", *words]
+    return [sys.executable, "-m", "semirank.cli.main", *words]
 
 
 def test_two_processes_compile_at_once(tmp_path):

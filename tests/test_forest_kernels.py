@@ -12,12 +12,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from semirank.data.hierarchy import Hierarchy
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
-from semirank.forest.bits import Bits, bits_in, find_bits
-from semirank.forest.ensemble import number_answers
-from semirank.forest.predict import apply_tree, node_sums, per_target_gain, prototypes
-from semirank.forest.scores import KIND, node_scores, permutation, permutation_damage
-from semirank.forest.space import build_prototype, build_space, build_tests, feature_columns, target_columns
-from semirank.forest.tree import Growth, Tree, grow_tree, leaves_only, rotate
+from semirank.trees.columns import build_prototype, build_space, build_tests, feature_columns, target_columns
+from semirank.trees.ensemble import number_answers
+from semirank.trees.grow import Growth, Tree, grow_tree, leaves_only, rotate
+from semirank.trees.predict import apply_tree, node_sums, per_target_gain, prototypes
+from semirank.trees.scores import KIND, node_scores, permutation, permutation_damage
+from semirank.trees.sparse_binary import Bits, bits_in, find_bits
 
 from . import naive
 

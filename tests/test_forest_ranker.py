@@ -18,12 +18,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semirank import ForestRanker, Hierarchy, Ranking, Table
-from semirank.data.frames import encode_features
+from semirank.data.decode_target import decode
+from semirank.data.encode_features import encode_features
 from semirank.data.target import TASKS, Target, encode_target
-from semirank.forest.ensemble import bootstrap_weights, predict_forest
-from semirank.measures import GREATER_IS_BETTER, task_score
-from semirank.ranking import rank_numbers as ranks
-from semirank.tasks import decode
+from semirank.judging.measures import GREATER_IS_BETTER, task_score
+from semirank.results.ranking import rank_numbers as ranks
+from semirank.trees.ensemble import bootstrap_weights, predict_forest
 
 from . import naive
 from .optional import needs_pandas, pd, pl

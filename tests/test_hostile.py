@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from semirank import ForestRanker, Hierarchy, LaplaceRanker, Ranking, ReliefRanker, _memory, load
+from semirank import ForestRanker, Hierarchy, LaplaceRanker, Ranking, ReliefRanker, load
+from semirank.runtime import memory as _memory
 
 from . import fuzz
 from .optional import pd

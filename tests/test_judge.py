@@ -10,8 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
-from semirank.judge import judge_weights, knn_predict, knn_score
-from semirank.measures import task_score
+from semirank.judging.knn_judge import judge_weights, knn_predict, knn_score
+from semirank.judging.measures import task_score
 
 from .naive_neighbors import knn_prototypes, make_table, make_target
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from semirank import LaplaceRanker
 from semirank.data.table import Table
 from semirank.data.target import TASKS, Target
-from semirank.laplace import laplace_scores, standard_columns
+from semirank.rankers.laplace import laplace_scores, standard_columns
 
 from . import naive_neighbors as naive
 from .naive_neighbors import make_table, make_target

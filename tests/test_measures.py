@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score
 
-from semirank.measures import (
+from semirank.judging.measures import (
     GREATER_IS_BETTER,
     MEASURE,
     auprc_per_label,

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from semirank import ForestRanker, LaplaceRanker, ReliefRanker, _memory, knn_score, load
-from semirank._memory import ensure_room, free_memory
+from semirank import ForestRanker, LaplaceRanker, ReliefRanker, knn_score, load
 from semirank.data.target import Target
-from semirank.forest.ensemble import Plan, grow_forest, prepare
-from semirank.forest.tree import Growth
-from semirank.laplace import laplace_scores
-from semirank.neighbors import fit_metric, nearest_l1, squares
+from semirank.neighbors.search import fit_metric, nearest_l1, squares
+from semirank.rankers.laplace import laplace_scores
+from semirank.runtime import memory as _memory
+from semirank.runtime.memory import ensure_room, free_memory
+from semirank.trees.ensemble import Plan, grow_forest, prepare
+from semirank.trees.grow import Growth
 
 from .naive_neighbors import make_table
 
@@ -111,7 +112,7 @@ class Asked(list):
 
     def __init__(self, monkeypatch):
         super().__init__()
-        for module in ("neighbors", "_neighbor_layouts", "laplace", "forest.ensemble"):
+        for module in ("neighbors.search", "neighbors.layouts", "rankers.laplace", "trees.ensemble"):
             monkeypatch.setattr(f"semirank.{module}.ensure_room", lambda size, what: self.append(size))
 
 

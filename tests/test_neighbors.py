@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semirank import neighbors
 from semirank.data.table import Table
-from semirank.neighbors import fit_metric, nearest_l1, nearest_squared
+from semirank.neighbors import search as neighbors
+from semirank.neighbors.search import fit_metric, nearest_l1, nearest_squared
 
 from .naive_neighbors import all_distances, make_table, order
 

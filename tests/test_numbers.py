@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semirank import ForestRanker, LaplaceRanker, ReliefRanker, cluster_hypothesis, evaluate, knn_score
-from semirank.data.frames import encode_features
-from semirank.data.scale import in_range, in_widest_range, ranges, unscale
+from semirank.data.encode_features import encode_features
+from semirank.data.scaling import in_range, in_widest_range, ranges, unscale
 
 RANKERS = {
     "random forest": ForestRanker(n_estimators=5, supervision=0.5, importance=["genie3", "rforest"]),

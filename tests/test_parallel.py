@@ -9,7 +9,7 @@ import joblib
 import pytest
 from threadpoolctl import threadpool_info
 
-from semirank._parallel import count_workers, each
+from semirank.runtime.parallel import count_workers, each
 
 
 def slow_square(number: int) -> int:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semirank import Ranking
-from semirank import _ranking_files as files
-from semirank.agreement import agreement, fuji_curve, kendall_tau, overlap_curve
-from semirank.ranking import plain, rank_numbers
+from semirank.results import files
+from semirank.results.agreement import agreement, fuji_curve, kendall_tau, overlap_curve
+from semirank.results.ranking import plain, rank_numbers
 
 from . import naive_ranking as naive
 

@@ -13,7 +13,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semirank import ReliefRanker
-from semirank._relief import (
+from semirank.data.table import Table
+from semirank.data.target import TASKS, Target
+from semirank.judging.measures import GREATER_IS_BETTER, task_score
+from semirank.neighbors.search import fit_metric, nearest_l1
+from semirank.rankers.forest_supervision import fold_numbers, judge_neighbors
+from semirank.rankers.relief import INFLUENCES, relief_scores
+from semirank.rankers.relief_sums import (
     closeness,
     find_pairs,
     grid_importances,
@@ -21,12 +27,6 @@ from semirank._relief import (
     nearest_labeled,
     rows_to_visit,
 )
-from semirank.data.table import Table
-from semirank.data.target import TASKS, Target
-from semirank.measures import GREATER_IS_BETTER, task_score
-from semirank.neighbors import fit_metric, nearest_l1
-from semirank.relief import INFLUENCES, relief_scores
-from semirank.tuning import fold_numbers, judge_neighbors
 
 from . import naive_neighbors as naive
 from .naive_neighbors import make_table, make_target

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from semirank import Ranking
-from semirank.report.charts import Curve, heat_map, line_chart, number, number_grid, table, ticks
-from semirank.report.page import render
+from semirank.report.html import render
+from semirank.report.svg_charts import Curve, heat_map, line_chart, number, number_grid, table, ticks
 
 EVIL = "<script>document.title='owned'</script>"
 MORE_EVIL = "</script><img src=x onerror=\"document.title='owned'\"> & ' \u2028 &lt;"

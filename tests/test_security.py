@@ -14,8 +14,8 @@ import pytest
 
 import semirank
 from semirank import Ranking, load
-from semirank._cli_input import parameters
-from semirank._whole import write_whole
+from semirank.cli.input import parameters
+from semirank.runtime.atomic_write import write_whole
 
 from .optional import needs_pyarrow
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from semirank import _aside
+from semirank.cli import precompile as _aside
 
 HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "joblib")
 
@@ -29,7 +29,7 @@ def heavy(modules: set[str]) -> set[str]:
 def help_of(*words: str) -> str:
     return (
         f"import sys; sys.argv = {['semirank', *words]!r}\n"
-        "from semirank import cli\n"
+        "from semirank.cli import main as cli\n"
         "try:\n    cli.main()\nexcept SystemExit as stop:\n    assert stop.code == 0, stop.code\n"
     )
 
@@ -51,32 +51,32 @@ def test_import_loads_nothing_heavy(code):
 @pytest.mark.parametrize("words", [("--help",), ("rank", "--help"), ("--version",)])
 def test_help_loads_nothing_heavy(words):
     modules = modules_after(help_of(*words))
-    assert "semirank.cli" in modules
+    assert "semirank.cli.main" in modules
     assert heavy(modules) == set()
 
 
 def test_names_load_what_they_need_and_no_more():
     modules = modules_after("import semirank; semirank.ForestRanker; semirank.rank")
-    assert {"numba", "sklearn", "semirank.forest.ranker"} <= modules
-    assert not {"polars", "matplotlib", "semirank.relief", "semirank.report"} & modules
+    assert {"numba", "sklearn", "semirank.rankers.forest"} <= modules
+    assert not {"polars", "matplotlib", "semirank.rankers.relief", "semirank.report"} & modules
 
 
 def test_nothing_is_compiled_at_import():
     code = (
-        "import semirank.forest.ranker\n"
-        "from semirank.forest import predict, scores, tree\n"
+        "import semirank.rankers.forest\n"
+        "from semirank.trees import predict, scores\nfrom semirank.trees import grow as tree\n"
         "for module in (predict, scores, tree):\n"
         "    for name, item in vars(module).items():\n"
         "        assert not getattr(item, 'signatures', []), name\n"
     )
-    assert "semirank.forest.tree" in modules_after(code)
+    assert "semirank.trees.grow" in modules_after(code)
 
 
 LATER = """
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from semirank import ForestRanker, _aside, _neighbor_kernels
-from semirank.forest import predict, scores
+from semirank.trees import predict, scores
 
 def compiled():
     found = {}
@@ -124,11 +124,11 @@ def test_compiling_aside_leaves_no_process_behind(monkeypatch):
 @pytest.mark.parametrize(
     ("library", "room", "name", "given", "words"),
     [
-        ("pyarrow.parquet", "data.files", "load", ("f.parquet", "y"), "pip install pyarrow"),
-        ("pyarrow", "study.exchange", "_pyarrow", (), "Parquet files need pyarrow"),
-        ("matplotlib.figure", "evaluation.plot", "figure_class", (), "semirank[plot]"),
+        ("pyarrow.parquet", "data.dataset", "load", ("f.parquet", "y"), "pip install pyarrow"),
+        ("pyarrow", "study.transfer", "_pyarrow", (), "Parquet files need pyarrow"),
+        ("matplotlib.figure", "report.evaluation_figure", "figure_class", (), "semirank[plot]"),
         ("matplotlib", "report.plots", "_axes", (1.0, 1.0), "semirank[plot]"),
-        ("distributed", "study.cluster", "DaskWorkers", (None, "local", 1), "semirank[study]"),
+        ("distributed", "study.dask_workers", "DaskWorkers", (None, "local", 1), "semirank[study]"),
     ],
 )
 def test_what_needs_an_absent_library_says_so(library, room, name, given, words, tmp_path, monkeypatch):

@@ -106,7 +106,7 @@ def test_a_local_cluster_is_made_and_closed(folder, tmp_path):
 
 
 def test_errors_of_jobs_come_back_in_words(folder, tmp_path, cluster):
-    from semirank.study.cluster import DaskWorkers
+    from semirank.study.dask_workers import DaskWorkers
 
     study = Study(PRESETS["quick"], 0, folder)
     job = plan_jobs(study, NAMES[:1], ["equal"], print)[0][0]
@@ -127,7 +127,7 @@ def test_errors_of_jobs_come_back_in_words(folder, tmp_path, cluster):
 
 
 def test_no_scheduler_at_the_address(folder, tmp_path, monkeypatch):
-    from semirank.study import cluster
+    from semirank.study import dask_workers as cluster
 
     monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 1)
     path = tmp_path / "study.sqlite"
@@ -140,7 +140,7 @@ def test_no_scheduler_at_the_address(folder, tmp_path, monkeypatch):
 
 
 def test_a_cluster_without_workers(folder, tmp_path, monkeypatch):
-    from semirank.study import cluster
+    from semirank.study import dask_workers as cluster
 
     monkeypatch.setattr(cluster, "_WORKER_SECONDS", 1)
     with (
@@ -154,7 +154,7 @@ def test_a_cluster_without_workers(folder, tmp_path, monkeypatch):
 
 def test_jobs_that_the_cluster_gives_up_and_a_lost_connection():
     """What cannot be made to happen here in good time: the scheduler gives up a job, or is gone."""
-    from semirank.study.cluster import DaskWorkers
+    from semirank.study.dask_workers import DaskWorkers
 
     def after(status):
         future = types.SimpleNamespace(

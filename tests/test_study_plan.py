@@ -13,8 +13,10 @@ import pytest
 
 from semirank.data.table import Table
 from semirank.data.target import Target
-from semirank.measures import GREATER_IS_BETTER, MEASURE
-from semirank.relief import INFLUENCES, NEIGHBORS
+from semirank.datasets.registry import open_dataset
+from semirank.judging.measures import GREATER_IS_BETTER, MEASURE
+from semirank.rankers.forest_supervision import CV_LEVELS
+from semirank.rankers.relief import INFLUENCES, NEIGHBORS
 from semirank.study import PRESETS
 from semirank.study.jobs import rank_both, run_job
 from semirank.study.plan import (
@@ -31,8 +33,6 @@ from semirank.study.plan import (
     judged_values,
     stable_number,
 )
-from semirank.study.registry import open_dataset
-from semirank.tuning import CV_LEVELS
 
 from .study_folder import NAMES, write_folder
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from semirank.cli_datasets import _marked, _size, _split
-from semirank.study import registry
-from semirank.study.manifest import file_sha256
-from semirank.study.registry import available, data_folder, entries, find, known, open_dataset
+from semirank.cli.datasets import _marked, _size, _split
+from semirank.datasets import registry
+from semirank.datasets.manifest import file_sha256
+from semirank.datasets.registry import available, data_folder, entries, find, known, open_dataset
 
 ARFF = """@relation {name}
 @attribute size numeric

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 from semirank.study import Store, StoreError, dataset_properties, run_study
+from semirank.study import local_workers as workers_module
 from semirank.study import run as module
-from semirank.study import workers as workers_module
+from semirank.study.local_workers import LocalWorkers, Outcome, perform
 from semirank.study.plan import PRESETS, Job, Study
 from semirank.study.records import Record
 from semirank.study.store import records
-from semirank.study.workers import LocalWorkers, Outcome, perform
 
 from .optional import needs_psutil
 from .study_folder import NAMES, write_folder
@@ -58,7 +58,7 @@ def states(path: Path) -> dict[str, int]:
 
 
 def command(*arguments: object, **options: object) -> subprocess.Popen:
-    code = "from semirank.cli import main; main()"
+    code = "from semirank.cli.main import main; main()"
     parts = [sys.executable, "-c", code, "study", *map(str, arguments)]
     return subprocess.Popen(parts, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
@@ -269,7 +269,8 @@ def test_a_job_that_kills_every_process_fails(folder, tmp_path, monkeypatch):
     """After two processes the job is to blame; the others go on."""
     code = """
 import os
-from semirank.study import jobs, workers
+from semirank.study import jobs
+from semirank.study import local_workers as workers
 real = jobs.run_job
 def deadly(job, study):
     if job.fold == 1:
@@ -551,7 +552,7 @@ def test_failures_are_told_by_every_command(folder, tmp_path, inline, call, monk
 
 
 def test_what_a_run_did_in_words():
-    from semirank.cli_study import summary_lines
+    from semirank.cli.study import summary_lines
 
     assert summary_lines(module.Summary(3, 0, 4, 0, 5, 6, [], [("Pol", "gone.")])) == [
         "jobs: 3 done, 4 were done already",
@@ -562,7 +563,7 @@ def test_what_a_run_did_in_words():
 
 
 def test_progress_on_a_terminal(monkeypatch):
-    from semirank.cli_study import _progress
+    from semirank.cli.study import _progress
 
     stream = io.StringIO()
     stream.isatty = lambda: True
@@ -724,7 +725,7 @@ def test_a_run_whose_disk_is_full_stops_with_a_line(folder, tmp_path, undisturbe
 
 
 def test_nothing_heavy_is_loaded_for_help():
-    code = "import sys; sys.argv[1:] = ['study', '--help']\nfrom semirank.cli import main\n"
+    code = "import sys; sys.argv[1:] = ['study', '--help']\nfrom semirank.cli.main import main\n"
     code += "try:\n    main()\nexcept SystemExit:\n    pass\n"
     code += (
         "print([m for m in ('numba', 'sklearn', 'numpy', 'distributed', 'matplotlib') if m in sys.modules])"

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from semirank.data.frames import encode_features
+from semirank.data.encode_features import encode_features
 from semirank.data.target import encode_target
-from semirank.study.areas import DEFINITIONS, ENSEMBLES, FOREST_SCORES, SCORES, collect, differences
 from semirank.study.paper import known_stand_ins, paper_names, paper_tables
 from semirank.study.properties import paper_numbers
-from semirank.study.ranks import compare, friedman, holm, rank_rows, signed_rank
-from semirank.study.sheet import Sheet
+from semirank.study.results import DEFINITIONS, ENSEMBLES, FOREST_SCORES, SCORES, collect, differences
+from semirank.study.statistics import compare, friedman, holm, rank_rows, signed_rank
+from semirank.study.table_format import Sheet
 from semirank.study.tables import sheets, spearman, write_tables
 
 from .conftest import shared
@@ -531,7 +531,7 @@ class _Page(HTMLParser):
 
 def test_page_is_whole_and_asks_for_nothing(tmp_path):
     pytest.importorskip("matplotlib")
-    from semirank.study.pages import write_report
+    from semirank.study.report import write_report
 
     evil = "<img src=x onerror=alert(1)>"
     records = make_records({"Digits": "classification", evil: "MTR"}, keep=0.9, seed=7)
@@ -551,7 +551,7 @@ def test_page_is_whole_and_asks_for_nothing(tmp_path):
 
 def test_page_of_nothing(tmp_path):
     pytest.importorskip("matplotlib")
-    from semirank.study.pages import write_report
+    from semirank.study.report import write_report
 
     (path,) = write_report([], tmp_path / "some.html", stand_ins={})
     assert "Data sets with records: 0." in path.read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from semirank import Hierarchy
+from semirank.data.decode_target import decode
 from semirank.data.target import encode_target
-from semirank.tasks import decode
 
 
 def test_class_of_the_largest_share_the_first_of_equals():

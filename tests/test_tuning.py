@@ -7,14 +7,21 @@ import warnings
 import numpy as np
 import pytest
 
-from semirank import ForestRanker, tuning
-from semirank.data.frames import encode_features
+from semirank import ForestRanker
+from semirank.data.encode_features import encode_features
 from semirank.data.target import TASKS, encode_target
-from semirank.forest.ensemble import Plan, grow_forest, predict_forest, predict_out_of_bag, prepare
-from semirank.forest.tree import Growth
-from semirank.judge import knn_predict
-from semirank.measures import task_score
-from semirank.tuning import CV_LEVELS, JUDGE_LEVELS, fold_numbers, for_predictions, judge_neighbors
+from semirank.judging.knn_judge import knn_predict
+from semirank.judging.measures import task_score
+from semirank.rankers import forest_supervision as tuning
+from semirank.rankers.forest_supervision import (
+    CV_LEVELS,
+    JUDGE_LEVELS,
+    fold_numbers,
+    for_predictions,
+    judge_neighbors,
+)
+from semirank.trees.ensemble import Plan, grow_forest, predict_forest, predict_out_of_bag, prepare
+from semirank.trees.grow import Growth
 
 from .test_forest_ranker import mixed, small
 

@@ -9,38 +9,38 @@ __version__ = "0.1.0"
 
 # Name -> the room it lives in. Nothing heavy is imported until a name is used (DESIGN 2.2).
 _HOME = {
-    "Dataset": "data.files",
-    "Evaluation": "evaluation.result",
-    "ForestRanker": "forest.ranker",
+    "Dataset": "data.dataset",
+    "Evaluation": "results.evaluation",
+    "ForestRanker": "rankers.forest",
     "Hierarchy": "data.hierarchy",
-    "LaplaceRanker": "laplace",
-    "Ranking": "ranking",
-    "ReliefRanker": "relief",
+    "LaplaceRanker": "rankers.laplace",
+    "Ranking": "results.ranking",
+    "ReliefRanker": "rankers.relief",
     "Table": "data.table",
     "cluster_hypothesis": "evaluation.cluster_hypothesis",
-    "evaluate": "evaluation.diagnosis",
-    "knn_score": "evaluation.scoring",
-    "load": "data.files",
+    "evaluate": "evaluation.evaluate",
+    "knn_score": "evaluation.knn_score",
+    "load": "data.dataset",
     "rank": "api",
-    "semi_supervised_folds": "evaluation.splits",
+    "semi_supervised_folds": "judging.splits",
 }
 
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from .api import rank
-    from .data.files import Dataset, load
+    from .data.dataset import Dataset, load
     from .data.hierarchy import Hierarchy
     from .data.table import Table
     from .evaluation.cluster_hypothesis import cluster_hypothesis
-    from .evaluation.diagnosis import evaluate
-    from .evaluation.result import Evaluation
-    from .evaluation.scoring import knn_score
-    from .evaluation.splits import semi_supervised_folds
-    from .forest.ranker import ForestRanker
-    from .laplace import LaplaceRanker
-    from .ranking import Ranking
-    from .relief import ReliefRanker
+    from .evaluation.evaluate import evaluate
+    from .evaluation.knn_score import knn_score
+    from .judging.splits import semi_supervised_folds
+    from .rankers.forest import ForestRanker
+    from .rankers.laplace import LaplaceRanker
+    from .rankers.relief import ReliefRanker
+    from .results.evaluation import Evaluation
+    from .results.ranking import Ranking
 
 
 def __getattr__(name: str) -> Any:

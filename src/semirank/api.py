@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _anndata
-from .data.frames import is_anndata
+from .data import read_anndata as _anndata
+from .data.encode_features import is_anndata
 from .data.hierarchy import suggestion
-from .ranking import Ranking
+from .results.ranking import Ranking
 
 METHODS = ("auto", "forest", "relief", "laplace")
 
@@ -78,7 +78,7 @@ def rank(
         name = "write_to_var" if target is None else "target"
         raise TypeError(f"{name}= is for AnnData objects, and X is of type {type(X).__name__}.")
     if method in ("auto", "forest"):
-        from .forest.ranker import IMPORTANCES, ForestRanker
+        from .rankers.forest import IMPORTANCES, ForestRanker
 
         # All scores that the forest can give, those that were named first.
         named = (importance,) if isinstance(importance, str) else tuple(importance or ())
@@ -90,9 +90,9 @@ def rank(
         if importance not in (None, method):
             raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")
         if method == "relief":
-            from .relief import ReliefRanker as Ranker
+            from .rankers.relief import ReliefRanker as Ranker
         else:
-            from .laplace import LaplaceRanker as Ranker  # type: ignore[assignment]
+            from .rankers.laplace import LaplaceRanker as Ranker  # type: ignore[assignment]
         ranker = _make(Ranker, params)
     ranking = ranker.fit(X, y, progress=progress).to_ranking()
     if write_to_var is not None:

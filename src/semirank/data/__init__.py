@@ -1,0 +1,1 @@
+"""What comes in: files, frames and targets, read and encoded as Table and Target."""

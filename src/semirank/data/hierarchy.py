@@ -10,8 +10,8 @@ from itertools import islice
 
 import numpy as np
 
-from .._memory import ensure_room
-from .text import brief, short
+from ..runtime.memory import ensure_room
+from .read_text import brief, short
 
 ROOT = "root"  # CLUS's name for "has no parent" in edge lists
 _MAX_PARTS = 1000  # every part of a path is a label that repeats the path up to it

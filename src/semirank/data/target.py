@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._memory import ensure_room
-from .frames import (
+from ..runtime.memory import ensure_room
+from .encode_features import (
     Column,
     array_column,
     as_nominal,
@@ -27,7 +27,7 @@ from .frames import (
     unique_names,
 )
 from .hierarchy import Hierarchy, suggestion
-from .text import short
+from .read_text import short
 
 TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarchical")
 

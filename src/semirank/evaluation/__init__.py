@@ -1,0 +1,1 @@
+"""How good rankings are, and what unlabelled rows are worth."""

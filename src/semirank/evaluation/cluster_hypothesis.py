@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.frames import encode_features
-from ..data.scale import in_range, in_widest_range, ranges
+from ..data.encode_features import encode_features
+from ..data.scaling import in_range, in_widest_range, ranges
 from ..data.table import Table
 from ..data.target import Target, encode_target
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-from ..judge import knn_score
+from ..judging.knn_judge import knn_score
+from ..judging.splits import Fold, fold_mean
+from .compared_methods import Method
 from .intervals import Estimate
-from .methods import Method
-from .splits import Fold, fold_mean
 
 
 def area(
@@ -90,7 +90,7 @@ def label_curves(
     Parameters
     ----------
     method : Method
-        See :func:`semirank.evaluation.methods.as_methods`.
+        See :func:`semirank.evaluation.compared_methods.as_methods`.
     table, target : Table, Target
         With all labels; the folds say which are hidden.
     folds : sequence of Fold
@@ -108,8 +108,8 @@ def label_curves(
 
     Examples
     --------
-    >>> from semirank.evaluation.methods import as_methods
-    >>> from semirank.evaluation.splits import semi_supervised_folds
+    >>> from semirank.evaluation.compared_methods import as_methods
+    >>> from semirank.judging.splits import semi_supervised_folds
     >>> rng = np.random.default_rng(0)
     >>> table = Table(rng.random((150, 2)), np.zeros(2, int), ("a", "b"), (None, None))
     >>> target = Target("regression", table.values[:, :1], ("y",), np.ones(1))

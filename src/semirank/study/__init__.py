@@ -7,44 +7,44 @@ from typing import TYPE_CHECKING, Any
 
 # Name -> its module; nothing is imported before it is used.
 _HOME = {
-    "PRESETS": "plan",
-    "Preset": "plan",
-    "Progress": "run",
-    "Record": "records",
-    "Store": "store",
-    "StoreError": "store",
-    "Summary": "run",
-    "available": "registry",
-    "dataset_properties": "properties",
-    "entries": "registry",
-    "export_store": "exchange",
-    "find": "registry",
-    "import_store": "exchange",
-    "open_dataset": "registry",
-    "run_study": "run",
-    "write_figures": "figures",
-    "write_report": "pages",
-    "write_tables": "tables",
+    "PRESETS": "study.plan",
+    "Preset": "study.plan",
+    "Progress": "study.run",
+    "Record": "study.records",
+    "Store": "study.store",
+    "StoreError": "study.store",
+    "Summary": "study.run",
+    "available": "datasets.registry",
+    "dataset_properties": "study.properties",
+    "entries": "datasets.registry",
+    "export_store": "study.transfer",
+    "find": "datasets.registry",
+    "import_store": "study.transfer",
+    "open_dataset": "datasets.registry",
+    "run_study": "study.run",
+    "write_figures": "study.figures",
+    "write_report": "study.report",
+    "write_tables": "study.tables",
 }
 
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
-    from .exchange import export_store, import_store
+    from ..datasets.registry import available, entries, find, open_dataset
     from .figures import write_figures
-    from .pages import write_report
     from .plan import PRESETS, Preset
     from .properties import dataset_properties
     from .records import Record
-    from .registry import available, entries, find, open_dataset
+    from .report import write_report
     from .run import Progress, Summary, run_study
     from .store import Store, StoreError
     from .tables import write_tables
+    from .transfer import export_store, import_store
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(importlib.import_module(f"semirank.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

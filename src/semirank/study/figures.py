@@ -12,11 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._whole import write_together
-from ..evaluation.plot import figure_class
-from .areas import GROUPS, POOLS, SCORES, Results, collect, differences, level_means, methods, quality_matrix
-from .ranks import ALPHA, Comparison, compare
+from ..report.evaluation_figure import figure_class
+from ..runtime.atomic_write import write_together
 from .records import Record
+from .results import (
+    GROUPS,
+    POOLS,
+    SCORES,
+    Results,
+    collect,
+    differences,
+    level_means,
+    methods,
+    quality_matrix,
+)
+from .statistics import ALPHA, Comparison, compare
 from .tables import DEFINITION_NAMES, paper_pairs, selections, shown_name, spearman
 
 # Okabe and Ito's colours, with a marker each: told apart in every common colour-vision deficiency.

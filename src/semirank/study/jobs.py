@@ -15,14 +15,14 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-from ..judge import knn_score
-from ..measures import GREATER_IS_BETTER, MEASURE
+from ..judging.knn_judge import knn_score
+from ..judging.measures import GREATER_IS_BETTER, MEASURE
 from .plan import POOLS, SIDES, Job, Preset, Study, folds_of, stable_number
 from .records import Record
 
 if TYPE_CHECKING:
-    from ..evaluation.splits import Fold
-    from .registry import StudyData
+    from ..datasets.registry import StudyData
+    from ..judging.splits import Fold
 
 _SAMPLE = 60  # rows of each kind in the small ranking that loads the kernels
 _prepared: set[tuple[str, str]] = set()
@@ -113,9 +113,9 @@ def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: i
 def _forest(
     family: str, table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int
 ) -> Ranked:
-    from ..forest.ensemble import Plan, forest_scores, grow_forest, prepare
-    from ..forest.tree import Growth
-    from ..tuning import choose_supervision
+    from ..rankers.forest_supervision import choose_supervision
+    from ..trees.ensemble import Plan, forest_scores, grow_forest, prepare
+    from ..trees.grow import Growth
 
     began = time.thread_time()
     if not use_unlabeled:
@@ -149,7 +149,7 @@ def _forest(
 
 
 def _relief(table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int) -> Ranked:
-    from ..relief import relief_scores
+    from ..rankers.relief import relief_scores
 
     common: dict[str, Any] = {"use_unlabeled": use_unlabeled, "seed": seed, "n_jobs": 1}
     began = time.thread_time()
@@ -171,7 +171,7 @@ def _relief(table: Table, target: Target, use_unlabeled: bool, preset: Preset, s
 
 
 def _laplace(table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int) -> Ranked:
-    from ..laplace import laplace_scores
+    from ..rankers.laplace import laplace_scores
 
     began = time.thread_time()
     scores = laplace_scores(table, target, use_unlabeled=use_unlabeled, n_jobs=1)
@@ -195,7 +195,7 @@ def _parts(job: Job, study: Study) -> tuple[Table, Target, Table, Target]:
 
 @lru_cache(maxsize=2)
 def _data(name: str, folder: Path | None) -> StudyData:
-    from .registry import open_dataset
+    from ..datasets.registry import open_dataset
 
     return open_dataset(name, folder)
 

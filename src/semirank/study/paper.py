@@ -34,6 +34,6 @@ def paper_names() -> dict[str, str]:
 
 def known_stand_ins() -> dict[str, str]:
     """Data sets of the registry that stand in for one of the paper's, with the one they replace."""
-    from .registry import entries
+    from ..datasets.registry import entries
 
     return {entry.name: entry.stand_in_for for entry in entries() if entry.stand_in_for is not None}

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..evaluation.splits import Fold
-    from .registry import StudyData
+    from ..datasets.registry import StudyData
+    from ..judging.splits import Fold
 
 # Part of every key: raise it when a change of the library changes results, and all jobs are due again.
 RESULT_VERSION = 1
@@ -164,7 +164,7 @@ def find_families(names: Iterable[str]) -> tuple[str, ...]:
 
 def folds_of(data: StudyData, study: Study) -> list[Fold]:
     """The splits of a data set: one for a predefined test part, else semi-supervised cross-validation."""
-    from ..evaluation.splits import semi_supervised_folds
+    from ..judging.splits import semi_supervised_folds
 
     n_rows = len(data.dataset.X)
     return semi_supervised_folds(

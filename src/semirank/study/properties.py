@@ -47,8 +47,8 @@ def dataset_properties(
         known = {name: numbers for name, numbers in opened.properties().items() if name in names}
     if data is None:
         return known
+    from ..datasets.registry import data_folder, open_dataset
     from ..evaluation.cluster_hypothesis import cluster_hypothesis
-    from .registry import data_folder, open_dataset
 
     folder = data_folder(data)
     for name in sorted(names):

@@ -37,7 +37,7 @@ class Record(NamedTuple):
     # "labelled" | "all": the judge's pool (DESIGN 6.2)
     pool: str
     k: int
-    # A name of `semirank.measures`.
+    # A name of `semirank.judging.measures`.
     measure: str
     greater_is_better: bool
     value: float

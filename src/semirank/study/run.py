@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from .local_workers import LocalWorkers, Outcome, Workers
 from .plan import Facts, Job, Study, cheapest_first, facts_of, find_families, find_preset, jobs_of
 from .store import BEAT_SECONDS, JobRow, Store, describe
-from .workers import LocalWorkers, Outcome, Workers
 
 # A job whose process dies is tried again once: another program may have taken the memory.
 _ATTEMPTS = 2
@@ -105,7 +105,7 @@ def run_study(
     """
     from joblib import cpu_count
 
-    from .registry import data_folder
+    from ..datasets.registry import data_folder
 
     n_workers = cpu_count() if n_jobs is None else n_jobs
     if n_workers < 1:
@@ -136,7 +136,7 @@ def plan_jobs(
 
     A name that is not known, or not there though it was asked for, is an error.
     """
-    from .registry import available, find, open_dataset
+    from ..datasets.registry import available, find, open_dataset
 
     folder = study.folder
     assert folder is not None
@@ -245,7 +245,7 @@ class _Run:
 
     def _workers(self, n_workers: int, dask: str | None) -> Workers:
         if dask is not None:
-            from .cluster import DaskWorkers
+            from .dask_workers import DaskWorkers
 
             return DaskWorkers(self.study, dask, n_workers)
         return LocalWorkers(self.study, min(n_workers, len(self.queue)))

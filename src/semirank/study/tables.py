@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._whole import write_together
+from ..runtime.atomic_write import write_together
 from . import plan
-from .areas import (
+from .paper import paper_names, paper_tables
+from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
+from .records import Record
+from .results import (
     DEFINITIONS,
     ENSEMBLES,
     FAMILIES,
@@ -33,12 +36,9 @@ from .areas import (
     time_cells,
     time_matrix,
 )
-from .paper import paper_names, paper_tables
-from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
-from .ranks import Comparison, compare, friedman, rank_rows, signed_rank
-from .records import Record
-from .sheet import Sheet
+from .statistics import Comparison, compare, friedman, rank_rows, signed_rank
 from .store import JobRow
+from .table_format import Sheet
 
 JUDGES = {  # side and pool -> how tables call it
     ("ssl", "labelled"): "SSL, fair",

@@ -1,0 +1,1 @@
+"""What all rankers share: parameters, their checks, and the way from X and y to a Ranking."""

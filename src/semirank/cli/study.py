@@ -1,0 +1,319 @@
+"""The commands `study run|status|export|import|tables|figures|report`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import terminal as _terminal
+from .main import help_if_alone
+
+if TYPE_CHECKING:
+    from ..study.records import Record
+    from ..study.run import Pace, Progress, Summary
+    from ..study.store import JobRow
+
+study = typer.Typer(
+    name="study",
+    help="Run the paper's experiment and make its tables and figures.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    callback=help_if_alone,
+)
+
+StoreFile = Annotated[
+    Path, typer.Option("--store", "-s", metavar="FILE", help="The SQLite file of the study.")
+]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="A folder with a manifest.json; else SEMIRANK_DATA."),
+]
+Clustered = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="DIR", help="A folder with the data, to compute the clustering hypothesis from."
+    ),
+]
+OutFolder = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Made if it is not there.")]
+_LOG_SECONDS = 30.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands; `semirank.cli.main` calls this."""
+    app.add_typer(study)
+
+
+@study.command()
+def run(
+    store: StoreFile,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="More data sets after --only.")
+    ] = None,
+    preset: Annotated[str, typer.Option(metavar="NAME", help="quick or paper.")] = "quick",
+    data: DataFolder = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this data set and those that follow.")
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="NAME",
+            help="random_forest, extra_trees, bagging, relief, laplace or equal (no ranking); may repeat.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Processes; by default one per core.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Send the jobs to a Dask scheduler, or to one made here: local."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
+    retry: Annotated[bool, typer.Option("--retry", help="Do failed and outdated jobs again.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what was not done.")] = False,
+) -> None:
+    """Do all jobs of a study that are not done yet.
+
+    Every finished job is in the store at once; the same command goes on after an interruption.
+    """
+    from ..study.plan import FAMILIES
+    from ..study.run import run_study
+
+    for name in names or ():
+        if name in FAMILIES:
+            raise ValueError(f"{name!r} is a method, not a data set; write --methods before each method.")
+    with _progress(quiet) as (progress, say):
+        found = run_study(
+            preset,
+            store=store,
+            data=data,
+            only=[*(only or ()), *(names or ())],
+            methods=methods or (),
+            n_jobs=jobs,
+            dask=dask,
+            seed=seed,
+            retry=retry,
+            progress=progress,
+            say=say,
+        )
+    first, *rest = summary_lines(found)
+    for line in rest if quiet else [first, *rest]:  # what was not done is told in any case
+        _terminal.say(line)
+    if found.failed or found.failed_before or found.broken:
+        raise typer.Exit(1)
+
+
+def summary_lines(found: Summary) -> list[str]:
+    """What a run did, in words."""
+    from ..study.run import left_out_lines
+
+    lines = [f"jobs: {found.done} done, {found.kept} were done already"]
+    if found.failed:
+        lines.append(f"jobs: {found.failed} failed; `study status` says why, --retry tries them again")
+    if found.failed_before:
+        lines.append(f"jobs: {found.failed_before} failed in another run; --retry tries them again")
+    if found.outdated:
+        lines.append(
+            f"jobs: {found.outdated} were done with other files or an older version and are kept; "
+            "--retry does them again"
+        )
+    if found.elsewhere:
+        lines.append(f"jobs: {found.elsewhere} are with another run; run again if it stops")
+    return [*lines, *left_out_lines(found.missing, found.broken)]
+
+
+@study.command()
+def status(
+    store: StoreFile,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Write every job with its state to status.csv there."
+        ),
+    ] = None,
+) -> None:
+    """Say how far a study is."""
+    from ..study.run import Pace
+    from ..study.store import Store, describe
+    from ..study.transfer import write_status
+
+    with Store(store, read_only=True) as opened:
+        preset, seed = opened.preset_and_seed()
+        rows = opened.jobs()
+    pace = Pace(row for row in rows if row.state == "done")
+    names = sorted({row.dataset for row in rows}, key=str.lower)
+    table = [_status_row(name, [row for row in rows if row.dataset == name], pace) for name in names]
+    print(f"preset {preset}, seed {seed}\n")
+    _terminal.show_table(["data set", "done", "failed", "running", "missing", "took", "left"], table)
+    total = _status_row("all", rows, pace)
+    print(f"\n{total[1]} of {len(rows)} jobs done in {total[5]} of computing, {total[6] or 'none'} left")
+    failed = [row for row in rows if row.state == "failed"]
+    for row in failed[:10]:
+        print(f"failed: {describe(row)}: {row.error}")
+    if len(failed) > 10:
+        print(f"... and {len(failed) - 10} more")
+    if out is not None:
+        _tell([write_status(rows, _made(out))])
+
+
+def _status_row(name: str, rows: list[JobRow], pace: Pace) -> list[str]:
+    count = {state: sum(row.state == state for row in rows) for state in ("done", "failed", "claimed")}
+    missing = len(rows) - sum(count.values())
+    took = sum(row.job_seconds or 0.0 for row in rows if row.state == "done")
+    to_do = [row for row in rows if row.state in ("claimed", "missing")]
+    left = pace.seconds(to_do)
+    words = "?" if left is None else duration(left) if to_do else ""
+    counts = [str(n) if n else "" for n in (count["failed"], count["claimed"], missing)]
+    return [name, str(count["done"]), *counts, duration(took), words]
+
+
+@study.command()
+def export(
+    store: StoreFile,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help=".csv, .csv.gz or .parquet")],
+) -> None:
+    """Write the finished jobs to a file, from which a run can go on elsewhere."""
+    from ..study.transfer import export_store
+
+    n_jobs = export_store(store, out)
+    _terminal.say(f"wrote {n_jobs} jobs to {out}")
+
+
+@study.command(name="import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="From `study export`.", show_default=False)],
+    store: StoreFile,
+) -> None:
+    """Take the jobs of an exported file into a store; what is done there stays."""
+    from ..study.transfer import import_store
+
+    added, n_jobs = import_store(store, file)
+    _terminal.say(f"{added} of {n_jobs} jobs were new to {store}")
+
+
+@study.command()
+def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
+    """Write the tables, beside the paper's figures, as Markdown and CSV."""
+    from ..study.store import Store
+    from ..study.tables import write_tables
+
+    found = _records(store)
+    with Store(store, read_only=True) as opened:
+        jobs = opened.jobs()
+    _tell(write_tables(found, _made(out), jobs=jobs, properties=_properties(store, data)))
+
+
+@study.command()
+def figures(store: StoreFile, out: OutFolder) -> None:
+    """Draw the curves over the number of labels and the critical-difference diagrams."""
+    from ..study.figures import write_figures
+
+    _tell(write_figures(_records(store), _made(out)))
+
+
+@study.command()
+def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
+    """Write one HTML page with all tables and figures."""
+    from ..study.report import page_path, write_report
+    from ..study.store import Store
+
+    found = _records(store)
+    with Store(store, read_only=True) as opened:
+        preset, seed = opened.preset_and_seed()
+        jobs = opened.jobs()
+    states = [job.state for job in jobs]
+    notes = [f"Preset {preset} with seed {seed}: {states.count('done')} of {len(states)} jobs are done."]
+    if failed := states.count("failed"):
+        notes.append(f"{failed} jobs failed.")
+    properties = _properties(store, data)
+    _made(page_path(out).parent)
+    _tell(write_report(found, out, jobs=jobs, properties=properties, notes=notes))
+
+
+def duration(seconds: float) -> str:
+    """A time for the reader.
+
+    Examples
+    --------
+    >>> duration(8.2), duration(75), duration(5000), duration(200000)
+    ('8 s', '1 min 15 s', '1 h 23 min', '2 d 7 h')
+    """
+    whole = round(seconds)
+    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // smaller} {name}"
+    return f"{whole} s"
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[tuple[Callable[[Progress], None] | None, Callable[[str], None]]]:
+    """A bar on a terminal, a line now and then in a log, or nothing; and how to say something meanwhile."""
+    if quiet:
+        yield None, lambda text: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("jobs"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        console = Console(stderr=True, highlight=False)
+        with Bar(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("", total=None)
+
+            def draw(now: Progress) -> None:
+                bar.update(task, completed=now.done + now.failed, total=now.total, description=_words(now))
+
+            yield draw, lambda text: console.print(text, markup=False)
+    else:
+        last = -_LOG_SECONDS
+
+        def log(now: Progress) -> None:
+            nonlocal last
+            if time.monotonic() - last >= _LOG_SECONDS:
+                last = time.monotonic()
+                _terminal.say(f"{now.done + now.failed} of {now.total} jobs, {_words(now)}")
+
+        yield log, _terminal.say
+
+
+def _words(now: Progress) -> str:
+    failed = f"{now.failed} failed, " if now.failed else ""
+    left = "time left not known yet" if now.seconds_left is None else f"{duration(now.seconds_left)} left"
+    return failed + left
+
+
+def _records(store: Path) -> list[Record]:
+    from ..study.store import records
+
+    found = records(store)
+    if not found:
+        raise ValueError(f"{store} holds no finished job yet; `semirank study run` does them.")
+    return found
+
+
+def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:
+    from ..study.properties import dataset_properties
+
+    return dataset_properties(store, data, _terminal.say)
+
+
+def _made(folder: Path) -> Path:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; name a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _tell(written: list[Path]) -> None:
+    for path in written:
+        _terminal.say(f"wrote {path}")

@@ -1,0 +1,207 @@
+"""What the commands share: messages, progress, one-line errors. Light to import."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from ..runtime.atomic_write import writing
+from . import precompile as _aside
+
+Progress = Callable[[int, int, str], None]
+Result = TypeVar("Result")
+
+INTERRUPTED = "interrupted; no file was left half written."
+WORKER = "semirank-work"
+
+
+def say(text: str) -> None:
+    """A line for the reader; results go to standard output, everything else here."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code; bad input becomes one line, never a traceback."""
+    if os.environ.get("SEMIRANK_DEBUG") == "1":
+        return command()
+    try:
+        return command()
+    except KeyboardInterrupt:
+        say(INTERRUPTED)
+        return 130
+    except BrokenPipeError:  # the reader of our output has left, for example `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError as error:
+        why = str(error) and _one_line(error)
+        say(f"error: {why or 'not enough memory; use fewer rows or features.'}")
+        return 2
+    except OSError as error:
+        system = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        say(f"error: {_one_line(system or error)}")
+        return 2
+    except (ValueError, TypeError, ImportError) as error:
+        say(f"error: {_one_line(error)}")
+        return 2
+    except Exception as error:
+        # typer and click raise their own errors, from classes whose home differs between versions.
+        if hasattr(error, "format_message"):
+            say(f"error: {_one_line(error.format_message())}")
+            return 2
+        if isinstance(error.__cause__, KeyboardInterrupt):  # numba's way of passing on Ctrl-C
+            say(INTERRUPTED)
+            return 130
+        say(
+            f"error: {type(error).__name__}: {_one_line(error)} "
+            "(this is a fault of semirank; SEMIRANK_DEBUG=1 shows where)"
+        )
+        return 1
+    finally:
+        _aside.stop()
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """What `work` returns; it runs in a thread, because compiled code would let Ctrl-C wait for its end.
+
+    Whoever interrupts it ends the process by `leave`.
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=call, name=WORKER, daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.1)  # without a limit, Windows would not notice Ctrl-C
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with this code, without waiting for work that was interrupted."""
+    if any(thread.name == WORKER for thread in threading.enumerate()):
+        writing.acquire(timeout=10)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def collected_warnings(notes: list[str]) -> Iterator[None]:
+    """Warnings inside the block become notes, each text once, without a full stop as notes are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    texts = (_one_line(warning.message).removesuffix(".") for warning in caught)
+    notes += dict.fromkeys(text for text in texts if text not in notes)
+
+
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Progress | None]:
+    """Something to call as (done, total, what): a bar on a terminal, plain lines in a log, or None."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+            tasks: dict[str, object] = {}
+
+            def draw(done: int, total: int, what: str) -> None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total)
+                bars.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
+
+            yield draw
+    else:
+        yield _log_lines()
+
+
+def _log_lines(every: float = 5.0) -> Progress:
+    """At most one line in `every` seconds; work that is over before that stays silent."""
+    last: dict[str, float] = {}
+
+    def report(done: int, total: int, what: str) -> None:
+        now = time.monotonic()
+        if now - last.setdefault(what, now) >= every:
+            last[what] = now
+            say(f"{what}: {done} of {total}")
+
+    return report
+
+
+def kernel_files() -> list[Path]:
+    """The files with compiled functions."""
+    package = Path(__file__).parents[1]
+    paths = sorted(package.rglob("*.py"))
+    return [path for path in paths if re.search(r"(?m)^@\w*(njit|kernel)\b", path.read_text("utf-8"))]
+
+
+def compiled(kernel: Path) -> bool:
+    """Whether numba's cache holds something compiled from the present text of this file."""
+    return any(found.stat().st_mtime >= kernel.stat().st_mtime for found in _cached(kernel))
+
+
+def _cached(kernel: Path) -> Iterable[Path]:
+    tag = f"py{sysconfig.get_python_version().replace('.', '')}"
+    pattern = f"{kernel.stem}.*.{tag}.nbi"
+    if folder := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(folder).rglob(pattern)
+    # Beside the source, or under the user's cache where that folder cannot be written.
+    elsewhere = Path.home() / ".cache" / "numba"
+    return chain((kernel.parent / "__pycache__").glob(pattern), elsewhere.rglob(pattern))
+
+
+def say_if_compiling(method: str) -> None:
+    """The first ranking on a machine waits for the compiler: say so."""
+    home = {"relief": ("relief", "neighbor"), "laplace": ("neighbor",)}.get(method, ("forest",))
+    needed = [path for path in kernel_files() if any(word in "/".join(path.parts[-2:]) for word in home)]
+    if not all(map(compiled, needed)):
+        say("compiling kernels, once per machine ...")
+        if home == ("forest",):
+            _aside.start()
+
+
+def show_table(head: list[str], rows: list[list[str]]) -> None:
+    """Columns on standard output, under a header."""
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    show("\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in [head, *rows]))
+
+
+def show(table: str) -> None:
+    """A table made of text on standard output; on a terminal its header and bars get some colour."""
+    if not sys.stdout.isatty():
+        print(table)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    styled = Text(table, no_wrap=True, overflow="ellipsis")  # not markup: a feature may be called [bold]
+    styled.stylize("bold", 0, len(table.split("\n", 1)[0]))
+    styled.highlight_regex("[█▉▊▋▌▍▎▏]+", "blue")
+    Console(highlight=False).print(styled)

@@ -1,0 +1,298 @@
+"""ARFF files: Weka dense and sparse, CLUS hierarchical (DESIGN 7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from .encode_features import ensure_dense
+from .hierarchy import ROOT, Hierarchy, suggestion
+from .read_text import parse_numbers, read_text, short
+
+# Possessive (*+, ++): nothing is given back, so a line is read once from left to right, however long it is.
+_QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
+_DECLARATION = re.compile(rf"(?is)@attribute\s++({_QUOTED}|[^\s{{'\"][^\s{{]*+)\s*+(.*+)")
+_CELL = re.compile(rf"\s*+({_QUOTED}|[^,'\"\s][^,]*+|)\s*+(,|$)")
+_SPARSE_CELL = re.compile(rf"\s*+(\d++)\s++({_QUOTED}|[^,'\"\s][^,]*+)\s*+(,|$)")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_NUMERIC = ("numeric", "real", "integer")
+
+
+class Attribute(NamedTuple):
+    """One declared attribute.
+
+    kind is "numeric", "nominal" (values: as declared), "string", "key" (CLUS's row name) or
+    "hierarchical" (values of these three: the distinct ones that occur).
+    """
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+    hierarchy: Hierarchy | None = None
+
+
+class Arff(NamedTuple):
+    """What an ARFF file holds: numbers or codes of values, one row of `cells` per attribute, NaN for "?"."""
+
+    relation: str
+    attributes: tuple[Attribute, ...]
+    cells: np.ndarray
+
+
+def read_arff(path: str | Path, *, sparse_base: int = 0) -> Arff:
+    """Read an ARFF file, plain or gzipped.
+
+    Parameters
+    ----------
+    path : str or Path
+    sparse_base : {0, 1}, default=0
+        Number of the first attribute in sparse rows: 0 for Weka, 1 for CLUS.
+
+    Returns
+    -------
+    Arff
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from semirank.data.read_arff import read_arff
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.arff"
+    >>> _ = path.write_text("@relation r\\n@attribute a real\\n@attribute b {x,y}\\n@data\\n1.5,y\\n?,x\\n")
+    >>> read_arff(path).cells.tolist()
+    [[1.5, nan], [1.0, 0.0]]
+    """
+    if sparse_base not in (0, 1):
+        raise ValueError(f"sparse_base must be 0 (Weka) or 1 (CLUS), got {sparse_base!r}.")
+    path = Path(path)
+    lines = read_text(path).split("\n")
+    relation, attributes, start = _header(lines, path.name)
+    numbered = [
+        (number, line)
+        for number, line in enumerate(map(str.strip, lines[start:]), start + 1)
+        if line and line[0] != "%"
+    ]
+    sparse = bool(numbered) and numbered[0][1][0] == "{"
+    read = _read_sparse if sparse else _read_dense
+    final, cells = read(numbered, attributes, path.name, sparse_base)
+    return Arff(relation, tuple(final), cells)
+
+
+_HOLE = frozenset("?")
+
+
+def _header(lines: list[str], file: str) -> tuple[str, list[Attribute], int]:
+    """Relation name, attributes and the position of the first data line."""
+    relation, attributes, names = "", [], set()
+    for number, raw in enumerate(lines, 1):
+        line = raw.strip()
+        keyword = line[:11].split(None, 1)[0].lower() if line else ""
+        if keyword.startswith("@attribute"):
+            attribute = _attribute(line, file, number)
+            if attribute.name in names:
+                raise ValueError(
+                    f"{file}, line {number}: the attribute {short(attribute.name)} is declared twice."
+                )
+            names.add(attribute.name)
+            attributes.append(attribute)
+        elif keyword.startswith("@relation"):
+            relation = _unquote(line[9:].strip())
+        elif keyword.startswith("@data"):
+            if not attributes:
+                raise ValueError(f"{file}, line {number}: @data comes before any @attribute.")
+            return relation, attributes, number
+        elif line and line[0] not in "%@":
+            raise ValueError(f"{file}, line {number}: {short(line)} is no ARFF declaration (before @data).")
+    raise ValueError(f"{file} has no @data line, so it is no complete ARFF file.")
+
+
+def _attribute(line: str, file: str, number: int) -> Attribute:
+    match = _DECLARATION.fullmatch(line)
+    if match is None:
+        raise ValueError(f"{file}, line {number}: {short(line)} is not '@attribute name type'.")
+    name, kind = _unquote(match[1]), match[2]
+    if kind.startswith("{"):
+        inside, brace, _ = kind[1:].rpartition("}")
+        values = _split(inside) if brace else None
+        if values is None:
+            raise ValueError(
+                f"{file}, line {number}: the values of {short(name)} are not written as {{a,b,c}}."
+            )
+        return Attribute(name, "nominal", tuple(dict.fromkeys(v for v in values if v)))
+    word = (re.match(r"[A-Za-z]*", kind) or [""])[0].lower()
+    if word in _NUMERIC:
+        return Attribute(name, "numeric")
+    if word in ("string", "key"):
+        return Attribute(name, word)
+    if word == "hierarchical":
+        entries = list(dict.fromkeys(e.strip() for e in kind[len(word) :].split(",") if e.strip()))
+        try:
+            return Attribute(name, word, (), _hierarchy(entries))
+        except ValueError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from None
+    if word == "date":
+        raise ValueError(
+            f"{file}, line {number}: the attribute {short(name)} is a date; write it as a number instead."
+        )
+    raise ValueError(
+        f"{file}, line {number}: the attribute {short(name)} has the unknown type {short(kind)}."
+    )
+
+
+def _hierarchy(entries: list[str]) -> Hierarchy:
+    """Tree paths, or parent/child pairs of a DAG, told apart by "root" as a parent."""
+    if any(entry.startswith(f"{ROOT}/") for entry in entries):
+        return Hierarchy.from_edges([entry.split("/") for entry in entries])
+    return Hierarchy.from_paths(entries)
+
+
+def _unquote(cell: str) -> str:
+    if len(cell) > 1 and cell[0] in "'\"" and cell[-1] == cell[0]:
+        return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), cell[1:-1])
+    return cell.rstrip()
+
+
+def _split(line: str) -> list[str] | None:
+    """The cells of a line; None if its quotes do not match up."""
+    if "'" not in line and '"' not in line:
+        return list(map(str.strip, line.split(","))) if " " in line or "\t" in line else line.split(",")
+    cells, place = [], 0
+    while True:
+        match = _CELL.match(line, place)
+        if match is None:
+            return None
+        cells.append(_unquote(match[1]))
+        if not match[2]:
+            return cells
+        place = match.end()
+
+
+def _cells(line: str, expected: int) -> list[str] | None:
+    if " %" in line and "'" not in line and '"' not in line:
+        line = line.partition(" %")[0]
+    cells = _split(line)
+    if cells is not None and len(cells) == 1 and expected > 1:
+        cells = line.split()  # some old files have blanks for commas
+    return cells
+
+
+def _read_dense(
+    lines: list[tuple[int, str]], attributes: list[Attribute], file: str, sparse_base: int
+) -> tuple[list[Attribute], np.ndarray]:
+    rows = []
+    for number, line in lines:
+        row = _cells(line, len(attributes))
+        if row is None:
+            raise ValueError(f"{file}, line {number}: the quotes do not match up.")
+        if len(row) != len(attributes):
+            raise ValueError(f"{file}, line {number}: {len(row)} values, {len(attributes)} expected.")
+        rows.append(row)
+    cells = np.empty((len(attributes), len(rows)))
+    final = []
+    for j, (attribute, column) in enumerate(zip(attributes, zip(*rows) if rows else [()] * len(attributes))):
+        if attribute.kind == "numeric":
+            numbers = parse_numbers(column, _HOLE)
+            if numbers is None:
+                at = next(i for i, cell in enumerate(column) if parse_numbers([cell], _HOLE) is None)
+                _refuse(column[at], attribute, f"{file}, line {lines[at][0]}")
+            cells[j] = numbers
+            final.append(attribute)
+            continue
+        attribute, code = _codes(attribute, column)
+        try:
+            cells[j] = list(map(code.__getitem__, column))
+        except KeyError:
+            at = next(i for i, cell in enumerate(column) if cell not in code)
+            _refuse(column[at], attribute, f"{file}, line {lines[at][0]}")
+        final.append(attribute)
+    return final, cells
+
+
+def _codes(attribute: Attribute, occurring: Sequence[str]) -> tuple[Attribute, dict[str, float]]:
+    """The code of every value; where none are declared, of the distinct ones that occur."""
+    if attribute.kind != "nominal":
+        attribute = attribute._replace(values=tuple(sorted(set(occurring) - _HOLE)))
+    return attribute, {**{v: float(i) for i, v in enumerate(attribute.values)}, "?": np.nan}
+
+
+def _refuse(cell: str, attribute: Attribute, where: str) -> NoReturn:
+    if attribute.kind == "numeric":
+        raise ValueError(f"{where}: {short(cell)} is no number (attribute {short(attribute.name)}).")
+    near = suggestion(cell, attribute.values)
+    raise ValueError(
+        f"{where}: {short(cell)} is no declared value of the attribute {short(attribute.name)}{near}."
+    )
+
+
+def _read_sparse(
+    lines: list[tuple[int, str]], attributes: list[Attribute], file: str, sparse_base: int
+) -> tuple[list[Attribute], np.ndarray]:
+    """Cells that a row leaves out are 0, or the first declared value; other kinds are unknown then."""
+    rows = []
+    texts: dict[int, list[str]] = {
+        j: [] for j, a in enumerate(attributes) if a.kind not in ("numeric", "nominal")
+    }
+    for number, line in lines:
+        pairs = _sparse_cells(line)
+        if pairs is None:
+            raise ValueError(f"{file}, line {number}: a sparse row is written as {{position value, ...}}.")
+        pairs = [(j - sparse_base, cell) for j, cell in pairs]
+        for j, cell in pairs:
+            if not 0 <= j < len(attributes):
+                raise ValueError(
+                    f"{file}, line {number}: position {short(j + sparse_base)} is outside "
+                    f"{sparse_base}..{len(attributes) - 1 + sparse_base} (sparse_base={sparse_base})."
+                )
+            if j in texts:
+                texts[j].append(cell)
+        rows.append(pairs)
+    final, convert = [], []
+    for j, attribute in enumerate(attributes):
+        attribute, code = _codes(attribute, texts.get(j, ()))
+        final.append(attribute)
+        convert.append(_number if attribute.kind == "numeric" else code.__getitem__)
+    ensure_dense((len(rows), len(attributes)), file)
+    cells = np.zeros((len(attributes), len(rows)))
+    for j in texts:
+        cells[j] = np.nan
+    for i, pairs in enumerate(rows):
+        for j, cell in pairs:
+            try:
+                cells[j, i] = convert[j](cell)
+            except (KeyError, ValueError):
+                _refuse(cell, final[j], f"{file}, line {lines[i][0]}")
+    return final, cells
+
+
+def _number(cell: str) -> float:
+    if "_" in cell:
+        raise ValueError
+    return np.nan if cell == "?" else float(cell)
+
+
+def _sparse_cells(line: str) -> list[tuple[int, str]] | None:
+    if not line.startswith("{") or not line.endswith("}"):
+        return None
+    inside = line[1:-1].strip()
+    if not inside:
+        return []
+    if "'" not in inside and '"' not in inside:
+        parts = [pair.split(None, 1) for pair in inside.split(",")]
+        try:
+            return [(int(j), cell.rstrip()) for j, cell in parts]
+        except ValueError:
+            return None
+    cells, place = [], 0
+    while True:
+        match = _SPARSE_CELL.match(inside, place)
+        if match is None:
+            return None
+        if len(match[1]) > 18:  # no position, and Python refuses to read very long numbers
+            return None
+        cells.append((int(match[1]), _unquote(match[2])))
+        if not match[3]:
+            return cells
+        place = match.end()

@@ -1,0 +1,333 @@
+"""The data sets of the study by name: what the paper says of them, where they are, and their rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from ..data.dataset import Dataset
+from ..data.hierarchy import suggestion
+from .manifest import Listed, NoManifestError, open_listed, read_folder
+
+# The paper's headings and the tasks below them.
+GROUPS = {
+    "classification": "classification",
+    "MLC": "multi_label",
+    "HMLC": "hierarchical",
+    "STR": "regression",
+    "MTR": "multi_target",
+}
+VARIABLE = "SEMIRANK_DATA"
+
+
+class RemoteFile(NamedTuple):
+    """A file behind an address, with its checksum."""
+
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set can be had.
+
+    Attributes
+    ----------
+    kind : "bundled", "openml", "files", "folder" or "unknown"
+        With scikit-learn, on OpenML, as files behind addresses, only from a folder of the user, or nowhere.
+    where : str
+        The same for the reader, who may have to get it by hand.
+    openml : int or None
+        The id of the data set on OpenML.
+    files : tuple of RemoteFile
+        The data file, or the train and the test part.
+    targets, drop : tuple of str
+        Columns that are the target, and columns to leave out.
+    """
+
+    kind: str
+    where: str
+    openml: int | None = None
+    files: tuple[RemoteFile, ...] = ()
+    targets: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set of the registry.
+
+    Attributes
+    ----------
+    name : str
+        As in the paper.
+    task : str
+        One of the five tasks.
+    group : str
+        The paper's heading: "classification", "MLC", "HMLC", "STR" or "MTR".
+    printed : mapping
+        What the paper prints: examples, features, classes, labels or targets, and more; empty for stand-ins.
+    stand_in_for : str or None
+        The data set of the paper in whose place this one is used.
+    predefined_split : bool
+        Whether it comes as a train and a test part.
+    source : Source
+    """
+
+    name: str
+    task: str
+    group: str
+    printed: Mapping[str, float]
+    stand_in_for: str | None
+    predefined_split: bool
+    source: Source
+
+
+class StudyData(NamedTuple):
+    """An opened data set.
+
+    `dataset` holds all rows, those of the train part first; `n_train` is their number, or None where there
+    is no predefined split; `sha256` is one digest over the files and how they were read.
+    """
+
+    entry: Entry
+    dataset: Dataset
+    n_train: int | None
+    sha256: str
+
+
+class Availability(NamedTuple):
+    """Names of the data sets that are there, and (name, why) of the others.
+
+    `missing` are those of the registry that the folder does not have, `broken` those that its manifest lists
+    without their files being there.
+    """
+
+    present: list[str]
+    missing: list[tuple[str, str]]
+    broken: list[tuple[str, str]]
+
+    def why(self) -> dict[str, str]:
+        """Name -> why, of all that are not there."""
+        return dict([*self.missing, *self.broken])
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """The paper's data sets in its order, each followed by its stand-ins.
+
+    Examples
+    --------
+    >>> sum(entry.stand_in_for is None for entry in entries())
+    38
+    >>> [entry.name for entry in entries() if entry.stand_in_for == "Ecogen"]
+    ['Slovenian rivers (sr)', 'Diatoms']
+    """
+    text = resources.files(__package__).joinpath("datasets.json").read_text(encoding="utf-8")
+    found = []
+    for item in json.loads(text):
+        source = item["source"]
+        found.append(
+            Entry(
+                name=item["name"],
+                task=GROUPS[item["group"]],
+                group=item["group"],
+                printed=item["printed"],
+                stand_in_for=item.get("stand_in_for"),
+                predefined_split=item["predefined_split"],
+                source=Source(
+                    kind=source["kind"],
+                    where=source["where"],
+                    openml=source.get("openml"),
+                    files=tuple(RemoteFile(*file) for file in source.get("files", ())),
+                    targets=tuple(source.get("targets", ())),
+                    drop=tuple(source.get("drop", ())),
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
+    """The data set of this name, upper or lower case; with a folder, those of its own manifest count too.
+
+    Examples
+    --------
+    >>> find("digits").printed["examples"]
+    1797
+    >>> find("digit")
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no data set 'digit' (did you mean 'Digits'?).
+    """
+    all_known = {e.name: e for e in (entries() if folder is None else known(folder))}
+    lower = {n.lower(): n for n in all_known}
+    found = all_known.get(lower.get(name.lower(), name))
+    if found is None:
+        # The names are long: a beginning may be too short to look alike.
+        begun = [n for n in all_known if n.lower().startswith(name.lower())] if name else []
+        near = suggestion(begun[0] if begun else name, begun or all_known)
+        raise ValueError(
+            f"There is no data set {name!r}{near or '; `semirank datasets list` shows those there are'}."
+        )
+    return found
+
+
+def _own_entry(listed: Listed) -> Entry:
+    """A data set of the user's own manifest."""
+    group = next(group for group, task in GROUPS.items() if task == listed.task)
+    source = Source("folder", listed.where)
+    return Entry(listed.name, listed.task, group, {}, listed.stand_in_for, listed.split, source)
+
+
+def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of data sets: the one given, else the one SEMIRANK_DATA names, else the user's cache."""
+    if folder is not None:
+        return Path(folder)
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE])
+    return cache_folder()
+
+
+def cache_folder() -> Path:
+    """Where downloaded data sets are kept unless the user names another folder."""
+    try:
+        import pooch
+    except ImportError:
+        raise ImportError(
+            "The folder of downloaded data needs pooch; install it with 'pip install pooch', "
+            f"or name a folder with data by {VARIABLE}."
+        ) from None
+    return Path(pooch.os_cache("semirank"))
+
+
+class _Contents(NamedTuple):
+    """A folder and the data sets in it."""
+
+    place: Path
+    listed: dict[str, Listed]
+    cache: bool  # the user's cache, which may be empty and gets bundled data sets when they are asked for
+
+
+def _contents(folder: str | os.PathLike[str] | None) -> _Contents:
+    place = data_folder(folder)
+    in_cache = _is_cache(place)
+    try:
+        return _Contents(place, read_folder(place), in_cache)
+    except NoManifestError as error:
+        if in_cache:
+            return _Contents(place, {}, True)
+        if str(place) == os.environ.get(VARIABLE):
+            raise NoManifestError(f"{error} It is the one that {VARIABLE} names.") from None
+        raise
+
+
+def _is_cache(place: Path) -> bool:
+    try:
+        return place.absolute() == cache_folder().absolute()
+    except ImportError:
+        return False
+
+
+def known(folder: str | os.PathLike[str] | None = None) -> tuple[Entry, ...]:
+    """The registry, and the other data sets that a folder's own manifest lists."""
+    names = {entry.name for entry in entries()}
+    own = [_own_entry(listed) for name, listed in _contents(folder).listed.items() if name not in names]
+    return (*entries(), *own)
+
+
+def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> StudyData:
+    """Read a data set and hold it against its manifest.
+
+    Parameters
+    ----------
+    name : str
+        A name of the registry or of the folder's own manifest.
+    folder : path, optional
+        A folder with a manifest.json. Default: the one that the variable SEMIRANK_DATA names, else the user's
+        cache, where `semirank datasets fetch` puts data.
+
+    Returns
+    -------
+    StudyData
+
+    Raises
+    ------
+    ValueError
+        If the name is not known, the data set is not there, or files and sizes are not those of the manifest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from semirank.datasets.download import fetch
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = fetch("Digits", folder)
+    >>> opened = open_dataset("Digits", folder)
+    >>> opened.dataset.X.shape, opened.n_train
+    ((1797, 64), None)
+    >>> open_dataset("Chess", folder)
+    Traceback (most recent call last):
+    ...
+    ValueError: Chess is not in ...: get it with 'semirank datasets fetch Chess'.
+    """
+    place, listed, in_cache = _contents(folder)
+    entry = find(name, place)
+    if entry.name not in listed and in_cache and entry.source.kind == "bundled":
+        from .download import fetch
+
+        fetch(entry.name, place)
+        listed = read_folder(place)
+    if entry.name not in listed:
+        raise ValueError(f"{entry.name} is not in {place}: {_how(entry)}.")
+    found = listed[entry.name]
+    if found.task != entry.task:
+        raise ValueError(f"{entry.name} is a data set for {entry.task}, but the manifest says {found.task}.")
+    if found.split != entry.predefined_split:
+        number = "a train and a test file" if entry.predefined_split else "one file"
+        raise ValueError(f"{entry.name} needs {number}, but the manifest lists {len(found.files)}.")
+    return StudyData(entry, *open_listed(found))
+
+
+def available(folder: str | os.PathLike[str] | None = None) -> Availability:
+    """Which data sets of the registry and of the folder's own manifest are there, and why the others are not.
+
+    Those with a manifest whose files exist count as present; nothing is read.
+    """
+    place, listed, in_cache = _contents(folder)
+    found = Availability([], [], [])
+    for entry in known(place):
+        if entry.name in listed:
+            lost = listed[entry.name].missing_file()
+            if lost is None:
+                found.present.append(entry.name)
+            else:
+                found.broken.append((entry.name, f"the file {lost} does not exist"))
+        elif in_cache and entry.source.kind == "bundled":
+            found.present.append(entry.name)
+        else:
+            found.missing.append((entry.name, f"not in {place}: {_how(entry)}"))
+    return found
+
+
+def _how(entry: Entry) -> str:
+    """How to get a data set that is not there."""
+    if entry.source.kind == "unknown":
+        return f"{entry.source.where}{_instead(entry)}"
+    if entry.source.kind == "folder":
+        return f"it has to be got by hand, from {entry.source.where}{_instead(entry)}"
+    return f"get it with 'semirank datasets fetch {_quoted(entry.name)}'"
+
+
+def _instead(entry: Entry) -> str:
+    names = [other.name for other in entries() if other.stand_in_for == entry.name]
+    return f"; {' or '.join(names)} can stand in" if names else ""
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name

@@ -1,0 +1,209 @@
+"""What can be evaluated: anything that turns a table and a target into importances."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.hierarchy import suggestion
+from ..data.table import Table
+from ..data.target import Target
+from ..results.ranking import Ranking
+
+Rankings = dict[str, np.ndarray]
+
+# Small forests: the judge's own noise hides what more trees would add (DESIGN 1.8, the 25 of "judge").
+TREES = 25
+# Halfway between target and features. A rule such as "judge" would mostly fall back to w = 1, which leaves
+# nothing to compare, and would cost twenty forests where this costs one.
+SUPERVISION = 0.5
+BUILT_IN = ("forest", "extra_trees", "bagging", "relief", "laplace")
+
+
+class Method(NamedTuple):
+    """A way to rank, under a name.
+
+    Attributes
+    ----------
+    name : str
+    maker : estimator or callable
+        A ranker with the parameters `use_unlabeled` and `random_state`, or a function (table, target,
+        use_unlabeled, seed) that returns importances, one array or several by name.
+    final : dict
+        Parameters of the ranker for the ranking of the whole data.
+    """
+
+    name: str
+    maker: Any
+    final: dict[str, Any]
+
+    def rankings(
+        self,
+        table: Table,
+        target: Target,
+        use_unlabeled: bool,
+        seed: int,
+        notes: list[str] | None = None,
+    ) -> Rankings:
+        """The importances by name; a method with one ranking gives it its own name."""
+        if _is_ranker(self.maker):
+            found = self._fit({}, table, target, use_unlabeled, seed, notes).importances_
+        else:
+            found = self.maker(table, target, use_unlabeled, seed)
+        if not isinstance(found, Mapping):
+            found = {"": found}
+        named = {}
+        for name, values in found.items():
+            full = f"{self.name} {name}" if len(found) > 1 else self.name
+            named[full] = np.asarray(values, dtype=float)
+            if named[full].shape != (table.shape[1],) or not np.isfinite(named[full]).all():
+                raise ValueError(
+                    f"{full!r} must give {table.shape[1]} finite importances, one per feature, "
+                    f"got shape {named[full].shape}."
+                )
+        return named
+
+    def whole(self, name: str, table: Table, target: Target, use_unlabeled: bool, seed: int) -> Ranking:
+        """The ranking called `name` of all rows, as the one result of every ranker."""
+        if not _is_ranker(self.maker):
+            scores = self.rankings(table, target, use_unlabeled, seed)[name]
+            return Ranking(
+                names=table.names, scores=scores, method=self.name, importance=name, task=target.task,
+                target_names=target.names, n_rows=len(table), n_labeled=int(target.labeled.sum()), seed=seed,
+            )  # fmt: skip
+        params = dict(self.final)
+        score = name.removeprefix(self.name).strip()
+        asked = self.maker.get_params(deep=False).get("importance")
+        if score and not isinstance(asked, str | None):
+            params["importance"] = (score, *(other for other in asked if other != score))
+        ranking = self._fit(params, table, target, use_unlabeled, seed, None).to_ranking()
+        if score in ("", ranking.importance):
+            return ranking
+        return replace(
+            ranking,
+            importance=score,
+            scores=ranking.all_scores[score],
+            standard_errors=ranking.all_standard_errors.get(score),
+        )
+
+    def _fit(
+        self,
+        params: dict[str, Any],
+        table: Table,
+        target: Target,
+        use_unlabeled: bool,
+        seed: int,
+        notes: list[str] | None,
+    ) -> Any:
+        from sklearn.base import clone
+
+        ranker = clone(self.maker).set_params(use_unlabeled=use_unlabeled, random_state=seed, **params)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            ranker.fit(table, target)
+        # Said once for all splits, not once for each.
+        for text in dict.fromkeys(str(warning.message) for warning in caught):
+            if notes is not None and text not in notes:
+                notes.append(text)
+        return ranker
+
+
+def as_methods(
+    methods: Any = None, *, task: str = "classification", n_jobs: int | None = None
+) -> list[Method]:
+    """The methods that a user named.
+
+    Parameters
+    ----------
+    methods : str, ranker, sequence of them, or dict of name to ranker, function or str; optional
+        Names are those of `BUILT_IN`: "forest" (a random forest), "extra_trees" and "bagging", each with
+        its three scores; "relief"; "laplace". By default "forest" and "relief", and "laplace" for
+        regression, the task it was made for.
+    task : str
+    n_jobs : int, optional
+        For the built-in rankers.
+
+    Returns
+    -------
+    list of Method
+
+    Examples
+    --------
+    >>> [method.name for method in as_methods(["forest", "relief"])]
+    ['forest', 'relief']
+    """
+    if methods is None:
+        methods = ("forest", "relief", *(("laplace",) if task == "regression" else ()))
+    if isinstance(methods, str) or _is_ranker(methods) or callable(methods):
+        methods = [methods]
+    pairs: Iterable[tuple[str, Any]]
+    if isinstance(methods, Mapping):
+        pairs = [(str(name), maker) for name, maker in methods.items()]
+    else:
+        pairs = [(_name_of(maker), maker) for maker in methods]
+    found = [_method(name, maker, n_jobs) for name, maker in pairs]
+    if not found:
+        raise ValueError("No method was named; leave methods out for the usual ones.")
+    names = [method.name for method in found]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"Two methods are called {twice!r}; pass a dict with a name for each.")
+    return found
+
+
+def _method(name: str, maker: Any, n_jobs: int | None) -> Method:
+    if isinstance(maker, str):
+        if maker not in BUILT_IN:
+            near = suggestion(maker, BUILT_IN)
+            raise ValueError(f"There is no method {maker!r}{near}; there are {', '.join(BUILT_IN)}.")
+        return _built_in(name, maker, n_jobs)
+    if _is_ranker(maker):
+        missing = {"use_unlabeled", "random_state"} - set(maker.get_params(deep=False))
+        if missing:
+            raise TypeError(
+                f"{type(maker).__name__} has no parameter {sorted(missing)[-1]!r}; wrap it in a function "
+                "(table, target, use_unlabeled, seed) that returns importances."
+            )
+        return Method(name, maker, {})
+    if callable(maker):
+        return Method(name, maker, {})
+    raise TypeError(
+        f"{name!r} is neither the name of a method, nor a ranker, nor a function "
+        "(table, target, use_unlabeled, seed)."
+    )
+
+
+def _built_in(name: str, kind: str, n_jobs: int | None) -> Method:
+    if kind == "relief":
+        from ..rankers.relief import ReliefRanker
+
+        return Method(name, ReliefRanker(n_jobs=n_jobs), {})
+    if kind == "laplace":
+        from ..rankers.laplace import LaplaceRanker
+
+        return Method(name, LaplaceRanker(n_jobs=n_jobs), {})
+    from ..rankers.forest import IMPORTANCES, ForestRanker
+
+    ranker = ForestRanker(
+        ensemble="random_forest" if kind == "forest" else kind,
+        importance=IMPORTANCES,
+        supervision=SUPERVISION,
+        n_estimators=TREES,
+        n_jobs=n_jobs,
+    )
+    return Method(name, ranker, {"n_estimators": 100})
+
+
+def _is_ranker(maker: Any) -> bool:
+    return hasattr(maker, "fit") and hasattr(maker, "get_params") and not isinstance(maker, type)
+
+
+def _name_of(maker: Any) -> str:
+    if isinstance(maker, str):
+        return maker
+    fallback: Callable[..., Any] | type = maker if hasattr(maker, "__name__") else type(maker)
+    return str(fallback.__name__)

@@ -1,0 +1,1 @@
+"""Distances between rows and between targets, and the search for nearest rows."""

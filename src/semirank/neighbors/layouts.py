@@ -1,0 +1,265 @@
+"""Scaled rows laid out for the fast paths of the neighbour search (DESIGN 4).
+
+The plain L1 metric works on tiles of float32 numbers and on packed bits, weighted squares on one float32
+matrix product. Both are approximations with a bound; `_neighbor_kernels` settles close calls exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..runtime.memory import ensure_room
+
+_TILE = 256  # pool rows that the L1 kernel takes at a time
+
+
+def plain_first(pool: np.ndarray, query: np.ndarray, n_values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Order of the features with the complete ones of d_i = |a - b| first, and how many these are."""
+    holes = np.isnan(pool).any(axis=0)
+    if query is not pool:
+        holes |= np.isnan(query).any(axis=0)
+    plain = ((n_values == 0) | (n_values == 2)) & ~holes  # two codes differ by 0 or 1
+    return np.argsort(~plain, kind="stable"), int(plain.sum())
+
+
+class L1Layout(NamedTuple):
+    """Which features are packed into bits and how; the others stay numbers.
+
+    Attributes
+    ----------
+    numbers : ndarray of int
+        Features kept as numbers.
+    groups : list of ndarray of int
+        Up to 64 features each, packed into the same words.
+    planes, masked, unlike : ndarray
+        Per group: bits per code, whether a word of known values follows, d_i of a missing value.
+    """
+
+    numbers: np.ndarray
+    groups: list[np.ndarray]
+    planes: np.ndarray
+    masked: np.ndarray
+    unlike: np.ndarray
+
+    def rows(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(numbers, offset, words) of scaled rows as `l1_block` wants them."""
+        numbers = scaled.take(self.numbers, axis=1)
+        missing = np.isnan(numbers)
+        offset = 0.5 * missing.sum(axis=1, dtype=np.float32)
+        numbers = np.where(missing, 0.5, numbers).astype(np.float32)
+        words = np.empty((len(scaled), int(self.planes.sum() + self.masked.sum())), np.uint64)
+        at = 0
+        for features, planes, masked in zip(self.groups, self.planes, self.masked):
+            codes = scaled.take(features, axis=1)
+            missing = np.isnan(codes)
+            codes = np.where(missing, 0.0, codes).astype(np.int64)
+            for plane in range(planes):
+                words[:, at] = _pack(codes >> plane & 1)
+                at += 1
+            if masked:
+                words[:, at] = ~_pack(missing)  # unused bits count as known
+                at += 1
+        return numbers, offset, words
+
+
+def l1_layout(pool: np.ndarray, query: np.ndarray, n_values: np.ndarray) -> L1Layout:
+    """Pack nominal features and numeric ones that only know 0 and 1 (there, missing means distance 1)."""
+    packed: dict[tuple[int, float], list[int]] = {}
+    numbers = []
+    holes = np.zeros(len(n_values), bool)
+    binary = n_values == 0
+    for rows in (pool,) if query is pool else (pool, query):
+        missing = np.isnan(rows)
+        holes |= missing.any(axis=0)
+        binary &= ((rows == 0.0) | (rows == 1.0) | missing).all(axis=0)
+    for i, n in enumerate(n_values.tolist()):
+        if n > 0:
+            packed.setdefault((max(1, (n - 1).bit_length()), 1.0 - 1.0 / n), []).append(i)
+        elif binary[i]:
+            packed.setdefault((1, 1.0), []).append(i)
+        else:
+            numbers.append(i)
+    groups, planes, unlike = [], [], []
+    for (bits, far), features in packed.items():
+        for start in range(0, len(features), 64):
+            groups.append(np.array(features[start : start + 64]))
+            planes.append(bits)
+            unlike.append(far)
+    masked = [bool(holes[features].any()) for features in groups]
+    return L1Layout(
+        np.array(numbers, dtype=np.int64),
+        groups,
+        np.array(planes, dtype=np.int64),
+        np.array(masked, dtype=bool),
+        np.array(unlike, dtype=np.float32),
+    )
+
+
+def _pack(bits: np.ndarray) -> np.ndarray:
+    """Up to 64 columns of 0/1 as one word per row."""
+    whole = np.zeros((len(bits), 64), dtype=np.uint8)
+    whole[:, : bits.shape[1]] = bits
+    return np.packbits(whole, axis=1, bitorder="little").view(np.uint64)[:, 0]
+
+
+def tiles(rows: np.ndarray) -> np.ndarray:
+    """Rows in tiles of at most _TILE, each turned to features x rows; the last one filled with zeros."""
+    rows = rows if rows.ndim == 2 else rows[:, None]
+    width = min(_TILE, -(-max(len(rows), 1) // 8) * 8)
+    n_tiles = -(-len(rows) // width)
+    whole = np.zeros((n_tiles * width, rows.shape[1]), dtype=rows.dtype)
+    whole[: len(rows)] = rows
+    return np.ascontiguousarray(whole.reshape(n_tiles, width, rows.shape[1]).transpose(0, 2, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredSpace:
+    """Rows laid out so that weighted squared distances are one matrix product.
+
+    Every d_i^2 is u(a) + v(b) plus a few products of a number of row a and a number of row b: one
+    column for a complete numeric or two-valued feature, three where values are missing, and the one-hot
+    columns of other nominal features.
+
+    Attributes
+    ----------
+    query, pool : ndarray of shape (n_rows, n_features), float64
+        Scaled rows, features in the order `order`: first `n_plain` complete ones with d_i = |a - b|.
+    own : ndarray of int64
+        For every query row the pool row that it is, -1 for none.
+    order, n_values : ndarray of shape (n_features,)
+    n_plain : int
+    query_alone, pool_alone : ndarray of shape (n_rows, n_features), float32
+        u and v, feature by feature.
+    left, right : ndarray of shape (n_rows, n_columns), float32
+    feature : ndarray of shape (n_columns,)
+        The feature that each column belongs to, by its place in `order`.
+    """
+
+    query: np.ndarray
+    pool: np.ndarray
+    own: np.ndarray
+    order: np.ndarray
+    n_values: np.ndarray
+    n_plain: int
+    query_alone: np.ndarray
+    pool_alone: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+
+
+def squared_space(
+    pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarray, own: np.ndarray | None = None
+) -> SquaredSpace:
+    """Lay out scaled rows; without `query` the neighbours of the pool's own rows are sought.
+
+    own : for every query row the pool row that it is; without it, query rows are new ones.
+    """
+    order, n_plain = plain_first(pool, pool if query is None else query, n_values)
+    pool, n_values = pool.take(order, axis=1), n_values[order]
+    # The one-hot columns of a nominal feature: a value that the pool does not have is like no other.
+    seen = [
+        np.unique(pool[~np.isnan(pool[:, i]), i]) if n not in (0, 2) else np.zeros(2)
+        for i, n in enumerate(n_values)
+    ]
+    n_columns = n_plain + sum(len(values) + 1 for values in seen[n_plain:])
+    n_query = len(pool if query is None else query)
+    n_cells = (len(pool) + n_query) * (2.0 * len(order) + 0.8 * n_columns)  # measured
+    ensure_room(8.0 * n_cells, f"Comparing {n_query} rows with {len(pool)}")
+    # |a - b| does not change with the origin, and numbers around 0 lose less in a float32 product.
+    centre = np.zeros(len(order))
+    centre[:n_plain] = pool[:, :n_plain].mean(axis=0) if len(pool) else 0.0
+    pool_alone, right, feature = _factors(pool, centre, n_values, n_plain, seen, right=True)
+    if query is None:
+        query, own = pool, np.arange(len(pool))
+    else:
+        query = query.take(order, axis=1)
+        own = np.full(len(query), -1) if own is None else own
+    query_alone, left, _ = _factors(query, centre, n_values, n_plain, seen, right=False)
+    return SquaredSpace(
+        query, pool, own, order, n_values, n_plain, query_alone, pool_alone, left, right, feature
+    )
+
+
+def _factors(
+    scaled: np.ndarray,
+    centre: np.ndarray,
+    n_values: np.ndarray,
+    n_plain: int,
+    seen: list[np.ndarray],
+    *,
+    right: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(alone, columns, feature): d_i^2(a, b) = alone(a) + alone(b) + left columns(a) . right columns(b)."""
+    alone = np.empty(scaled.shape, np.float32)
+    plain = (scaled[:, :n_plain] - centre[:n_plain]).astype(np.float32)
+    np.square(plain, out=alone[:, :n_plain])
+    parts = [-2.0 * plain if right else plain]
+    feature = [np.arange(n_plain)]
+    for i in range(n_plain, scaled.shape[1]):
+        gone = np.isnan(scaled[:, i]).astype(np.float64)
+        x = np.where(gone > 0, 0.0, scaled[:, i])
+        unlike = (1.0 - 1.0 / n_values[i]) ** 2 if n_values[i] > 0 else 1.0
+        if n_values[i] in (0, 2):
+            far = np.maximum(x, 1.0 - x) ** 2 if n_values[i] == 0 else unlike
+            extra = (1.0 - gone) * far - x**2
+            alone[:, i] = x**2
+            columns = [-2.0 * x, gone, extra] if right else [x, extra + unlike * gone, gone]
+        else:
+            hot = (x[:, None] == seen[i]) * (1.0 - gone[:, None])
+            alone[:, i] = 0.5 * unlike
+            columns = [-hot, (1.0 - unlike) * (1.0 - gone)] if right else [hot, 1.0 - gone]
+        parts.append(np.column_stack(columns).astype(np.float32))
+        feature.append(np.full(parts[-1].shape[1], i))
+    return alone, np.hstack(parts) if len(parts) > 1 else parts[0], np.concatenate(feature)
+
+
+class SquaredSearch:
+    """Neighbours for one set of feature weights, which sum to 1, block by block of query rows."""
+
+    def __init__(self, space: SquaredSpace, weights: np.ndarray):
+        weights = weights[space.order]
+        used = np.flatnonzero(weights > 0)  # features of weight 0 drop out
+        columns = np.flatnonzero(weights[space.feature] > 0)
+        every = len(used) == len(weights)
+        self.own = space.own
+        self.query = space.query if every else space.query.take(used, axis=1)
+        self.pool = space.pool if every else space.pool.take(used, axis=1)
+        self.n_plain = int(np.searchsorted(used, space.n_plain))
+        self.n_values = space.n_values[used]
+        self.weights = weights[used]
+        share = weights.astype(np.float32)
+        self.u = space.query_alone @ share
+        v = space.pool_alone @ share
+        # Half of the weight to either side keeps both factors small, and so the rounding.
+        self.scale = np.sqrt(share[space.feature[columns]])
+        self.left = space.left if every else space.left.take(columns, axis=1)
+        right = (space.right if every else space.right.take(columns, axis=1)) * self.scale
+        self.size = _norms(right).max(initial=0.0), np.abs(v).max(initial=0.0)
+        # u + v + left . right as one product: left gains the columns (u, 1), right (1, v).
+        self.right = np.column_stack([right, np.ones(len(v), np.float32), v])
+
+    def nearest(self, block: slice, k: int, *, distances: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Pool rows nearest to a block of query rows, and their distances if asked (else no columns)."""
+        from .kernels import pair_distances, squared_block
+
+        k = max(0, min(k, len(self.pool) - bool(len(self.own) and self.own[0] >= 0)))
+        query, u = self.query[block], self.u[block]
+        left = np.empty((len(u), self.right.shape[1]), np.float32)
+        np.multiply(self.left[block], self.scale, out=left[:, :-2])
+        # Rounding of the product (Cauchy-Schwarz), of its float32 factors and of u and v, generously.
+        bound = _norms(left[:, :-2]) * self.size[0] + np.abs(u) + self.size[1]
+        bound *= (2 * (left.shape[1] + query.shape[1]) + 32) * 2.0**-24
+        left[:, -2], left[:, -1] = u, 1.0
+        approx = left @ self.right.T
+        shape = self.pool, self.n_plain, self.n_values, self.weights
+        rows = squared_block(approx, bound, self.own[block], k, query, *shape)
+        wanted = rows if distances else rows[:, :0]
+        return rows, pair_distances(query, wanted, *shape, True)
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows)).astype(np.float64)

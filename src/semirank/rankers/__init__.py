@@ -1,0 +1,1 @@
+"""The methods: forests, Relief, Laplace."""

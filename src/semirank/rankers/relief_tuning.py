@@ -1,0 +1,108 @@
+"""Choosing k and the influence (w0, w1) of SSL-Relief (DESIGN 1.6)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.table import Table
+from ..data.target import Target
+from ..judging.knn_judge import Judge
+from ..judging.measures import GREATER_IS_BETTER, task_score
+from ..neighbors.search import Progress, run_parts
+from .forest_supervision import N_FOLDS, fold_numbers, judge_neighbors
+from .relief_sums import Pairs, find_pairs, grid_importances, make_view, nearest_labeled, rows_to_visit
+
+
+class Grid(NamedTuple):
+    """The settings to compare, all pairs of k and (w0, w1), and what they have in common."""
+
+    ks: list[int]
+    influences: list[tuple[float, float]]
+    n_iterations: int | None
+    neighbor_weights: float
+
+
+class Choice(NamedTuple):
+    """The chosen setting, the table behind it, and the distance of every row to the nearest labelled one.
+
+    That distance is None where there are no unlabelled rows.
+    """
+
+    k: int
+    influence: tuple[float, float]
+    path: list[dict[str, float]]
+    apart: np.ndarray | None
+
+
+def too_few_labels(target: Target) -> str | None:
+    """Why there can be no cross-validation over the labelled rows, None if there can."""
+    n_labeled = int(target.labeled.sum())
+    if n_labeled >= 2 * N_FOLDS:
+        return None
+    return f"only {n_labeled} labelled rows, too few for {N_FOLDS} folds"
+
+
+def choose_setting(
+    table: Table,
+    target: Target,
+    pairs: Pairs,
+    grid: Grid,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Choice:
+    """The setting whose rankings the kNN judge likes best, by 4 folds of the labelled rows.
+
+    Held-out rows stay as unlabelled rows, so that all folds share the neighbours in `pairs`; where there
+    are no unlabelled rows (the supervised counterpart) they are left out and each fold has its own search.
+    """
+    ks, ws, n_iterations, neighbor_weights = grid
+    labeled = target.labeled
+    fold = fold_numbers(target, N_FOLDS, rng)
+    groups = [np.flatnonzero(fold == f) for f in range(N_FOLDS)]
+    supervised = bool(labeled.all())
+    nearest = None
+    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(N_FOLDS)]
+    targets = [target.hide(held) for held in groups]
+    if supervised:
+        rankings = []
+        for rows, hidden in zip(seen, targets):
+            part = table.take(rows)
+            own = find_pairs(part, max(ks), rows_to_visit(len(part), n_iterations, rng), n_jobs)
+            view = make_view(hidden.take(rows), np.zeros(len(part)))
+            rankings.append(grid_importances(own, [view], ws, ks, neighbor_weights, n_jobs)[0])
+    else:
+        apart = nearest_labeled(table, groups, np.arange(len(table)), n_jobs)
+        nearest = apart.min(axis=0)
+        views = [
+            make_view(hidden, np.delete(apart, f, axis=0).min(axis=0)) for f, hidden in enumerate(targets)
+        ]
+        rankings = list(grid_importances(pairs, views, ws, ks, neighbor_weights, n_jobs))
+    judges = [
+        Judge(
+            scores.reshape(-1, table.shape[1]),
+            table.take(rows),
+            hidden.take(rows),
+            table.take(held),
+            judge_neighbors(int(labeled.sum())),
+        )
+        for scores, rows, hidden, held in zip(rankings, seen, targets, groups)
+    ]
+    truth = target.values[np.concatenate(groups)]
+
+    def judged(setting: int) -> float:
+        predicted = np.concatenate([judge.predict_here(setting)[0] for judge in judges])
+        return task_score(target.task, truth, predicted)
+
+    settings = list(product(ks, ws))
+    scored = run_parts(judged, range(len(settings)), n_jobs, progress, "settings")
+    path = [
+        {"n_neighbors": k, "w0": w0, "w1": w1, "score": score}
+        for (k, (w0, w1)), score in zip(settings, scored)
+    ]
+    sign = 1.0 if GREATER_IS_BETTER[target.task] else -1.0
+    best = max(path, key=lambda row: sign * row["score"])  # the first of equals
+    return Choice(int(best["n_neighbors"]), (best["w0"], best["w1"]), path, nearest)

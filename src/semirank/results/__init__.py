@@ -1,0 +1,1 @@
+"""What comes out: the ranking, the evaluation, and their files."""

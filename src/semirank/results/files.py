@@ -1,0 +1,229 @@
+"""Rankings on disk: json (everything), csv (the table), fimp (CLUS), html (the report)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from ..runtime.atomic_write import write_whole
+from .ranking import Ranking, rank_numbers
+
+FORMATS = (".json", ".csv", ".fimp", ".html")
+
+
+def save(ranking: Ranking, path: str | PathLike[str]) -> None:
+    """Write `ranking` in the format of the extension, whole or not at all."""
+    suffix = _suffix(path)
+    if suffix == ".html":
+        from ..report.html import render
+
+        text = render(ranking)
+    else:
+        text = {".json": to_json, ".csv": to_csv, ".fimp": to_fimp}[suffix](ranking)
+    write_whole(path, text)
+
+
+def load(path: str | PathLike[str]) -> Ranking:
+    """Read a ranking from json, csv or fimp."""
+    suffix = _suffix(path)
+    if suffix == ".html":
+        raise ValueError(f"{path}: a report cannot be read back; save the ranking as .json as well.")
+    read = {".json": from_json, ".csv": from_csv, ".fimp": from_fimp}[suffix]
+    try:
+        return read(Path(path).read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not a text file in UTF-8.") from error
+    except (ValueError, TypeError, csv.Error) as error:
+        why = " ".join(str(error).split())
+        why = why if len(why) <= 300 else f"{why[:300]} ..."
+        raise ValueError(f"{path} does not hold a ranking: {why}") from error
+
+
+def check_path(path: str | PathLike[str]) -> None:
+    """Say before the work, not after it, that a result cannot be written to `path`."""
+    _suffix(path)
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise ValueError(f"{path} cannot be written: the folder {folder} does not exist.")
+
+
+def to_json(ranking: Ranking) -> str:
+    return json.dumps(
+        {"format": "semirank ranking 1", **ranking.to_dict()}, ensure_ascii=False, allow_nan=False
+    )
+
+
+def from_json(text: str) -> Ranking:
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno} is not valid JSON.") from error
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply.") from None
+    if not isinstance(values, dict) or values.pop("format", None) != "semirank ranking 1":
+        raise ValueError('the entry "format": "semirank ranking 1" is not there.')
+    return Ranking.from_dict(values)
+
+
+def to_csv(ranking: Ranking) -> str:
+    columns = ranking.to_columns()
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(columns)
+    for row in zip(*columns.values()):
+        writer.writerow(["" if value != value else value for value in row])
+    return buffer.getvalue()
+
+
+def from_csv(text: str) -> Ranking:
+    rows = [row for row in csv.reader(io.StringIO(text)) if row]
+    if not rows:
+        raise ValueError("the file is empty.")
+    header, body = rows[0], rows[1:]
+    if "feature" not in header:
+        raise ValueError('the column "feature" is not there.')
+    for number, row in enumerate(body, start=2):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} has {len(row)} values, {len(header)} expected.")
+    columns = dict(zip(header, zip(*body))) if body else dict.fromkeys(header, ())
+    names = columns.pop("feature")
+    columns.pop("rank", None)
+    numbers = {name: _numbers(name, cells) for name, cells in columns.items()}
+    place = np.argsort(numbers.pop("column", np.arange(len(names))), kind="stable")
+    numbers = {name: values[place] for name, values in numbers.items()}
+    missing_share = numbers.pop("missing_share", None)
+    targets = {n.removeprefix("target:"): numbers.pop(n) for n in list(numbers) if n.startswith("target:")}
+    errors = {
+        name.removesuffix("_se"): numbers.pop(name)
+        for name in list(numbers)
+        if name.endswith("_se") and name.removesuffix("_se") in numbers
+    }
+    return _assemble(
+        tuple(names[i] for i in place), numbers, errors, targets, missing_share, " ".join(header)
+    )
+
+
+def to_fimp(ranking: Ranking) -> str:
+    """CLUS's table: position, name, [ranks], [scores]; one entry per importance, then per target."""
+    for name in ranking.names:
+        if any(c in name for c in "\t\r\n"):
+            raise ValueError(f"fimp cannot hold the tab or line break in the name {name!r}; save as .json.")
+    titles = list(ranking.all_scores)
+    columns = list(ranking.all_scores.values())
+    if ranking.per_target is not None:
+        titles += [f"{ranking.importance}:{target}" for target in ranking.target_names]
+        columns += list(ranking.per_target.T)
+    titles = [title.translate(_NOT_IN_TITLES) for title in titles]
+    ranks = np.column_stack([rank_numbers(column) for column in columns]).tolist()
+    scores = np.column_stack(columns).tolist()
+    header = "\t".join(
+        ["attributeDatasetIndex", "attributeName", _bracket(f"{t}Rank" for t in titles), _bracket(titles)]
+    )
+    lines = [f"Ranking method: {ranking.method}, semirank {ranking.version}", header, "-" * len(header)]
+    for i in ranking.order:
+        lines.append(f"{i + 1}\t{ranking.names[i]}\t{_bracket(ranks[i])}\t{_bracket(scores[i])}")
+    return "\n".join(lines) + "\n"
+
+
+def from_fimp(text: str) -> Ranking:
+    """The first score is the main one; titles of the form main:NAME are scores per target."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    rule = next((i for i, line in enumerate(lines) if line.startswith("------")), None)
+    if not rule:
+        raise ValueError("the line of dashes below the table's header is not there.")
+    head = lines[rule - 1].split("\t")
+    if len(head) != 4:
+        raise ValueError(f"line {rule} has {len(head)} columns, 4 expected.")
+    titles = _unbracket(head[3])
+    rows = []
+    for number, line in enumerate(lines[rule + 1 :], start=rule + 2):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        values = _unbracket(cells[-1])
+        if len(cells) != 4 or len(values) != len(titles):
+            raise ValueError(f"line {number} does not have 4 columns and {len(titles)} scores.")
+        try:
+            rows.append((int(cells[0]), cells[1], [float(value) for value in values]))
+        except ValueError:
+            raise ValueError(f"line {number} has something else where numbers are expected.") from None
+    rows.sort(key=lambda row: row[0])
+    table = np.array([scores for _, _, scores in rows]).reshape(len(rows), len(titles))
+    columns = dict(zip(titles, table.T))
+    if len(columns) < len(titles):
+        raise ValueError("two scores share one name.")
+    prefix = f"{titles[0]}:"
+    targets = {t.removeprefix(prefix): columns.pop(t) for t in titles if t.startswith(prefix)}
+    return _assemble(tuple(name for _, name, _ in rows), columns, {}, targets, None, " ".join(lines[:rule]))
+
+
+# Neither csv nor fimp has a place for the method; its name stands in the description or the titles.
+_METHOD_WORDS = {
+    "relief": "relief",
+    "laplace": "laplace",
+    "forest": "forest",
+    "genie3": "forest",
+    "symbolic": "forest",
+}
+_NOT_IN_TITLES = str.maketrans(dict.fromkeys(",[]\t\r\n", "_"))  # they carry the layout of a fimp file
+
+
+def _assemble(
+    names: tuple[str, ...],
+    scores: dict[str, np.ndarray],
+    errors: dict[str, np.ndarray],
+    targets: dict[str, np.ndarray],
+    missing_share: np.ndarray | None,
+    description: str,
+) -> Ranking:
+    if not scores:
+        raise ValueError("there is no column with scores.")
+    importance = next(iter(scores))
+    words = {
+        "relief": "relief",
+        "lapl": "laplace",
+        "genie3": "forest",
+        "forest": "forest",
+        "symbolic": "forest",
+    }
+    method = next((m for word, m in words.items() if word in description.lower()), "unknown method")
+    return Ranking(
+        names=names,
+        scores=scores[importance],
+        standard_errors=errors.get(importance),
+        method=method,
+        importance=importance,
+        all_scores=scores,
+        all_standard_errors=errors,
+        per_target=np.column_stack(list(targets.values())) if targets else None,
+        target_names=tuple(targets),
+        missing_share=missing_share,
+    )
+
+
+def _numbers(name: str, cells: tuple[str, ...]) -> np.ndarray:
+    try:
+        return np.array([float(cell) if cell.strip() else np.nan for cell in cells])
+    except ValueError:
+        raise ValueError(f'the column "{name}" holds something that is not a number.') from None
+
+
+def _bracket(items: Iterable[object]) -> str:
+    return f"[{', '.join('NaN' if item != item else str(item) for item in items)}]"
+
+
+def _unbracket(text: str) -> list[str]:
+    return [item.strip() for item in text.strip().removeprefix("[").removesuffix("]").split(",")]
+
+
+def _suffix(path: str | PathLike[str]) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(f"{path}: the extension must be one of {', '.join(FORMATS)}.")
+    return suffix

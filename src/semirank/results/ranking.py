@@ -1,0 +1,472 @@
+"""`Ranking`, the one result of every ranker (DESIGN 2.1)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from html import escape
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..data.encode_features import make_frame
+from .agreement import Agreement, agreement
+
+TASK_NAMES = {
+    "classification": "classification",
+    "regression": "regression",
+    "multi_target": "multi-target regression",
+    "multi_label": "multi-label classification",
+    "hierarchical": "hierarchical multi-label classification",
+}
+
+CHOICE_NAMES = {"supervision": "w", "n_neighbors": "k"}  # tuned parameters as the definitions call them
+
+
+class Top(list[tuple[str, float]]):
+    """The best features as a list of (name, score) that prints as a table."""
+
+    def __init__(self, pairs: Iterable[tuple[str, float]], text: str, html: str) -> None:
+        super().__init__(pairs)
+        self._text = text
+        self._html = html
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ranking:
+    """Features with their importances, and everything needed to read and repeat the result.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Feature names in column order; all arrays below follow that order.
+    scores : ndarray of shape (n_features,)
+        The main importance, larger is better.
+    standard_errors : ndarray of shape (n_features,) or None
+        Uncertainty of `scores`; NaN where it is not defined.
+    method : str
+        "forest", "relief" or "laplace".
+    importance : str
+        Name of the main importance.
+    all_scores, all_standard_errors : dict of str to ndarray
+        Every importance the method computed, the main one included.
+    per_target : ndarray of shape (n_features, n_targets) or None
+        One importance per target variable; columns are named by `target_names`.
+    target_names : tuple of str
+    task : str
+        One of the five tasks, "" when unknown (a ranking read from csv or fimp).
+    n_rows, n_labeled : int or None
+    settings : dict
+        Parameters of the ranker, as plain values.
+    choice : dict
+        What was tuned, for example ``{"supervision": 0.75}`` or ``{"w0": 0.0, "w1": 1.0, "k": 15}``.
+    choice_path : list of dict
+        The table behind `choice`, one row per setting that was tried.
+    missing_share : ndarray of shape (n_features,) or None
+        Share of rows in which the feature is missing.
+    timings : dict of str to float
+        Seconds per step.
+    seed : int or None
+    version : str
+        Version of semirank that made the ranking.
+    notes : list of str
+        What was decided or repaired on the way, one sentence each.
+    origin : dict
+        "command" and "python": how exactly this ranking was made, where that is known.
+
+    Examples
+    --------
+    >>> from semirank import Ranking
+    >>> ranking = Ranking(names=("age", "weight", "height"), scores=[0.2, 0.7, 0.2],
+    ...                   method="relief", importance="relief")
+    >>> ranking.ranks
+    array([2, 1, 2])
+    >>> ranking.top(2)
+    rank  feature  relief
+       1  weight      0.7  ████████████████████
+       2  age         0.2  █████▊
+    >>> ranking.select(share=0.3)
+    ['weight']
+    """
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    method: str
+    importance: str
+    standard_errors: np.ndarray | None = None
+    all_scores: dict[str, np.ndarray] = field(default_factory=dict)
+    all_standard_errors: dict[str, np.ndarray] = field(default_factory=dict)
+    per_target: np.ndarray | None = None
+    target_names: tuple[str, ...] = ()
+    task: str = ""
+    n_rows: int | None = None
+    n_labeled: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    choice: dict[str, Any] = field(default_factory=dict)
+    choice_path: list[dict[str, Any]] = field(default_factory=list)
+    missing_share: np.ndarray | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+    seed: int | None = None
+    version: str = __version__
+    notes: list[str] = field(default_factory=list)
+    origin: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__  # the dataclass is frozen for users, not for its own clean-up
+        set_(self, "names", tuple(str(name) for name in self.names))
+        set_(self, "target_names", tuple(str(name) for name in self.target_names))
+        size = len(self.names)
+        if size == 0:
+            raise ValueError("a ranking needs at least one feature.")
+        if len(set(self.names)) < size:
+            twice = [name for name, count in Counter(self.names).items() if count > 1]
+            raise ValueError(f"feature names must be unique; more than once: {_listed(twice)}.")
+        set_(self, "scores", _array(self.scores, (size,), "scores"))
+        if self.standard_errors is not None:
+            errors = _array(self.standard_errors, (size,), "standard_errors", holes=True)
+            set_(self, "standard_errors", errors)
+        all_scores = {self.importance: self.scores}
+        all_scores |= {k: _array(v, (size,), f"all_scores[{k!r}]") for k, v in self.all_scores.items()}
+        if not np.array_equal(all_scores[self.importance], self.scores):
+            raise ValueError(f"all_scores[{self.importance!r}] differs from scores.")
+        set_(self, "all_scores", all_scores)
+        all_errors = {
+            k: _array(v, (size,), f"all_standard_errors[{k!r}]", holes=True)
+            for k, v in self.all_standard_errors.items()
+        }
+        if self.standard_errors is not None:
+            all_errors = {self.importance: self.standard_errors} | all_errors
+        if unknown := [name for name in all_errors if name not in all_scores]:
+            raise ValueError(f"standard errors without scores: {_listed(unknown)}.")
+        set_(self, "all_standard_errors", all_errors)
+        if self.per_target is not None:
+            shape = (size, len(self.target_names))
+            set_(self, "per_target", _array(self.per_target, shape, "per_target", holes=True))
+        if self.missing_share is not None:
+            set_(self, "missing_share", _array(self.missing_share, (size,), "missing_share"))
+        for name in ("settings", "choice", "choice_path", "timings", "notes", "origin"):
+            set_(self, name, plain(getattr(self, name)))
+        for name in ("n_rows", "n_labeled", "seed"):
+            value = getattr(self, name)
+            set_(self, name, None if value is None else int(value))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def order(self) -> np.ndarray:
+        """Column positions, best feature first; ties by column order."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Rank of every feature, 1 = best; ties share the smallest rank."""
+        return rank_numbers(self.scores)
+
+    def top(self, n: int = 20) -> Top:
+        """The best `n` features as a list of (name, score) that prints as a table."""
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
+        best = self.order[:n]
+        pairs = [(self.names[i], float(self.scores[i])) for i in best]
+        return Top(pairs, self._text_table(best), self._html_table(best))
+
+    def select(
+        self, n: int | None = None, *, share: float | None = None, threshold: float | None = None
+    ) -> list[str]:
+        """Names of the features to keep, best first; with no argument those with a score above 0.
+
+        Parameters
+        ----------
+        n : int, optional
+            Keep the best `n`.
+        share : float, optional
+            Keep this share of the features, at least one.
+        threshold : float, optional
+            Keep the features with a score above this one.
+        """
+        if sum(value is not None for value in (n, share, threshold)) > 1:
+            raise ValueError("give only one of n, share and threshold.")
+        if n is not None:
+            return [name for name, _ in self.top(n)]
+        if share is not None:
+            if not 0 < share <= 1:
+                raise ValueError(f"share must be above 0 and at most 1, got {share!r}.")
+            return [name for name, _ in self.top(max(1, round(share * len(self))))]
+        limit = 0.0 if threshold is None else float(threshold)
+        return [self.names[i] for i in self.order if self.scores[i] > limit]
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The result as named columns, best feature first: what `to_frame` and csv show.
+
+        "rank", "feature", "column" (position in the data, from 0), then every importance under its
+        name and its standard error under name + "_se", the main importance first; then "target:NAME"
+        per target variable and "missing_share".
+        """
+        order = self.order
+        columns: dict[str, list[Any]] = {
+            "rank": self.ranks[order].tolist(),
+            "feature": [self.names[i] for i in order],
+            "column": order.tolist(),
+        }
+        for name, scores in self.all_scores.items():
+            columns[name] = scores[order].tolist()
+            if name in self.all_standard_errors:
+                columns[f"{name}_se"] = self.all_standard_errors[name][order].tolist()
+        if self.per_target is not None:
+            for j, target in enumerate(self.target_names):
+                columns[f"target:{target}"] = self.per_target[order, j].tolist()
+        if self.missing_share is not None:
+            columns["missing_share"] = self.missing_share[order].tolist()
+        return columns
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """The result as a data frame, best feature first (columns as in `to_columns`).
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}
+
+        Examples
+        --------
+        >>> ranking = Ranking(names=("a", "b"), scores=[0.1, 0.4], method="relief", importance="relief")
+        >>> ranking.to_frame()
+           rank feature  column  relief
+        0     1       b       1     0.4
+        1     2       a       0     0.1
+        """
+        return make_frame(self.to_columns(), library)
+
+    def compare(self, other: Ranking) -> Agreement:
+        """Agreement of the main importances of two rankings of the same features, matched by name.
+
+        Examples
+        --------
+        >>> one = Ranking(names=("a", "b"), scores=[0.1, 0.4], method="relief", importance="relief")
+        >>> two = Ranking(names=("b", "a"), scores=[9.0, 3.0], method="forest", importance="genie3")
+        >>> one.compare(two).kendall
+        1.0
+        """
+        if not isinstance(other, Ranking):
+            raise TypeError(f"compare needs another Ranking, got {type(other).__name__}.")
+        place = {name: i for i, name in enumerate(other.names)}
+        only_self = [name for name in self.names if name not in place]
+        only_other = sorted(place.keys() - set(self.names))
+        if only_self or only_other:
+            sides = [
+                f"{len(names)} only in the {side} ({_listed(names)})"
+                for side, names in (("first", only_self), ("second", only_other))
+                if names
+            ]
+            raise ValueError(f"the rankings are of different features: {' and '.join(sides)}.")
+        return agreement(self.scores, other.scores[[place[name] for name in self.names]])
+
+    def plot(self, n: int = 20, *, kind: str = "bars", ax: Any = None) -> Any:
+        """Draw the best `n` features with matplotlib and return the axes.
+
+        Parameters
+        ----------
+        n : int
+        kind : {"bars", "targets"}
+            Bars with standard errors, or a heat-map of features by target variables.
+        ax : matplotlib axes, optional
+        """
+        from ..report import figures as plots
+
+        if kind == "bars":
+            return plots.bars(self, n, ax)
+        if kind == "targets":
+            return plots.targets(self, n, ax)
+        raise ValueError(f'kind must be "bars" or "targets", got {kind!r}.')
+
+    def summary(self) -> str:
+        """One sentence: what was ranked, how, from what, and which features came first."""
+        how = self.method
+        detail = [self.importance] if self.importance != self.method else []
+        detail += [f"{CHOICE_NAMES.get(k, k)} = {_short(v)}" for k, v in self.choice.items()]
+        if detail:
+            how += f" ({', '.join(detail)})"
+        best = [name for name, _ in self.top(3)]
+        sentence = f"{how} ranked {len(self)} feature{'' if len(self) == 1 else 's'}"
+        if self.task:
+            sentence += f" for {TASK_NAMES.get(self.task, self.task)}"
+        if self.n_rows is not None and self.n_labeled is not None:
+            sentence += f" from {self.n_labeled} labelled rows of {self.n_rows}"
+        verb = "comes" if len(best) == 1 else "come"
+        sentence += f"; first {verb} {_listed([printable(name) for name in best])}."
+        return sentence[0].upper() + sentence[1:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, ready for JSON; `from_dict` takes it back without loss."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {name: plain(value) for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Ranking:
+        """The ranking that `to_dict` described."""
+        known = {entry.name for entry in fields(cls)}
+        if unknown := sorted(values.keys() - known):
+            raise ValueError(f"not part of a ranking: {_listed(unknown)}.")
+        if missing := [k for k in ("names", "scores", "method", "importance") if k not in values]:
+            raise ValueError(f"a ranking without {_listed(missing)}.")
+        return cls(**values)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the ranking; the format follows the extension.
+
+        ``.json`` keeps everything, ``.csv`` the table of features, ``.fimp`` the scores in the layout
+        of CLUS, ``.html`` is a report for people. The file appears whole or not at all.
+        """
+        from . import files as _ranking_files
+
+        _ranking_files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Ranking:
+        """Read a ranking from ``.json``, ``.csv`` or ``.fimp`` (also one written by CLUS)."""
+        from . import files as _ranking_files
+
+        return _ranking_files.load(path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ranking) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        lines = [self.summary(), "", self._text_table(self.order[:15])]
+        if len(self) > 15:
+            lines.append(f"   … and {len(self) - 15} more")
+        if self.notes:
+            lines += ["", *self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        more = f"<p>… and {len(self) - 20} more</p>" if len(self) > 20 else ""
+        return f"<p>{escape(self.summary())}</p>{self._html_table(self.order[:20])}{more}"
+
+    def _text_table(self, rows: np.ndarray) -> str:
+        ranks = self.ranks
+        cells = [["rank", "feature", self.importance]]
+        errors = self.standard_errors
+        if errors is not None:
+            cells[0].append("± s.e.")
+        numbers = [_aligned(values[rows]) for values in (self.scores, errors) if values is not None]
+        for i, *texts in zip(rows, *numbers):
+            cells.append([str(ranks[i]), _clip(printable(self.names[i])), *texts])
+        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+        bars = ["", *(_blocks(share) for share in self._shares(rows))]
+        lines = []
+        for row, bar in zip(cells, bars):
+            parts = [
+                cell.rjust(w) if j != 1 else cell.ljust(w) for j, (cell, w) in enumerate(zip(row, widths))
+            ]
+            lines.append("  ".join([*parts, bar]).rstrip())
+        return "\n".join(lines)
+
+    def _html_table(self, rows: np.ndarray) -> str:
+        ranks = self.ranks
+        errors = self.standard_errors
+        head = f"<tr><th>rank</th><th>feature</th><th>{escape(self.importance)}</th>"
+        head += ("<th>± s.e.</th>" if errors is not None else "") + "<th></th></tr>"
+        body = []
+        for i, share in zip(rows, self._shares(rows)):
+            error = "" if errors is None else f"<td>{_short(errors[i])}</td>"
+            bar = f'<div style="background:#0072b2;height:.8em;width:{max(share, 0.0) * 12:.2f}em"></div>'
+            body.append(
+                f'<tr><td>{ranks[i]}</td><td style="text-align:left">{escape(self.names[i])}</td>'
+                f'<td>{_short(self.scores[i])}</td>{error}<td style="text-align:left">{bar}</td></tr>'
+            )
+        return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+
+    def _shares(self, rows: np.ndarray) -> np.ndarray:
+        """Bar lengths as shares of the largest score; nothing is drawn for scores below 0."""
+        largest = float(self.scores.max())
+        return self.scores[rows] / largest if largest > 0 else np.zeros(len(rows))
+
+
+def rank_numbers(scores: np.ndarray) -> np.ndarray:
+    """1 for the largest score; ties share the smallest rank.
+
+    Examples
+    --------
+    >>> rank_numbers(np.array([0.5, 0.9, 0.5, 0.1]))
+    array([2, 1, 2, 4])
+    """
+    ascending = np.sort(-scores)
+    return np.searchsorted(ascending, -scores, side="left") + 1
+
+
+def plain(value: Any) -> Any:
+    """`value` as something JSON can hold; NaN becomes None, an object its type's name.
+
+    Examples
+    --------
+    >>> plain({"w": np.float64(0.5), "k": (np.int64(3), float("nan"))})
+    {'w': 0.5, 'k': [3, None]}
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return [plain(item) for item in sorted(value, key=str)]
+    return f"<{type(value).__name__}>"
+
+
+def printable(text: str) -> str:
+    """`text` without control characters, so that a name from data cannot steer a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _array(values: Any, shape: tuple[int, ...], what: str, holes: bool = False) -> np.ndarray:
+    """A read-only float copy of the right shape; None and NaN only where `holes` are allowed."""
+    array = np.array(values, dtype=float)
+    if array.shape != shape:
+        raise ValueError(f"{what} must have shape {shape}, got {array.shape}.")
+    if np.isinf(array).any() or (not holes and np.isnan(array).any()):
+        raise ValueError(f"{what} must be finite.")
+    array.setflags(write=False)
+    return array
+
+
+def _listed(names: list[str], limit: int = 3) -> str:
+    shown = ", ".join(names[:limit])
+    return f"{shown}, ..." if len(names) > limit else shown
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def _aligned(values: np.ndarray) -> list[str]:
+    """The numbers as texts that have point under point when they are set to the right."""
+    texts = [_short(value) for value in values]
+    tails = [len(text) - text.find(".") if "." in text else 0 for text in texts]
+    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails)]
+
+
+def _clip(text: str, width: int = 48) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _blocks(share: float, width: int = 20) -> str:
+    """A bar of eighth blocks."""
+    eighths = round(max(share, 0.0) * width * 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

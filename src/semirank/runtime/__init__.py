@@ -1,0 +1,1 @@
+"""Compiling, threads, memory, progress and files: what every room stands on."""

@@ -1,0 +1,216 @@
+"""Jobs in processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+from .plan import Job, Study
+from .records import Record
+
+
+class Outcome(NamedTuple):
+    """How a job ended: with records, or with an error; `died`: its process went away without a word."""
+
+    job: Job
+    records: list[Record]
+    error: str | None
+    seconds: float
+    died: bool = False
+
+
+class Workers(Protocol):
+    """What can run jobs: processes here, or a cluster."""
+
+    def free(self) -> int:
+        """How many more jobs can be submitted now."""
+
+    def submit(self, job: Job) -> None:
+        """Start a job."""
+
+    def wait(self, timeout: float) -> list[Outcome]:
+        """Jobs that ended, as soon as there is one, or nothing after `timeout` seconds."""
+
+    def close(self) -> None:
+        """Stop everything at once."""
+
+
+def perform(job: Job, study: Study) -> Outcome:
+    """Run a job; whatever goes wrong in it is told, not raised."""
+    from .jobs import prepare_job, run_job
+
+    began = time.perf_counter()
+    try:
+        prepare_job(job, study)
+        began = time.perf_counter()
+        return Outcome(job, run_job(job, study), None, time.perf_counter() - began)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        text = " ".join(f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})".split())
+        return Outcome(job, [], text, time.perf_counter() - began)
+
+
+class LocalWorkers:
+    """Processes that take one job at a time.
+
+    Plain child processes that speak through pipes. Unlike a pool of the standard library they know which job
+    took a process down, do not read the user's main module again, and never outlive their parent: a child
+    whose input ends stops at once, in the middle of a job.
+    """
+
+    def __init__(self, study: Study, n_workers: int) -> None:
+        self._study = study
+        self._ended: queue.SimpleQueue[tuple[_Child, Any]] = queue.SimpleQueue()
+        self._children = [_Child(study, self._ended) for _ in range(n_workers)]
+
+    def free(self) -> int:
+        """Children without a job."""
+        return sum(child.job is None for child in self._children)
+
+    def submit(self, job: Job) -> None:
+        """Give a job to a child that has none."""
+        next(child for child in self._children if child.job is None).start(job)
+
+    def wait(self, timeout: float) -> list[Outcome]:
+        """Jobs that ended; a child that went away is replaced."""
+        found: list[Outcome] = []
+        try:
+            while True:
+                child, outcome = self._ended.get(timeout=0.0 if found else timeout)
+                if outcome is None:
+                    outcome = self._replace(child)
+                else:
+                    child.job = None
+                if outcome is not None:
+                    found.append(outcome)
+        except queue.Empty:
+            return found
+
+    def close(self) -> None:
+        """Kill the children."""
+        for child in self._children:
+            child.process.kill()
+        for child in self._children:
+            child.wait()
+
+    def _replace(self, child: _Child) -> Outcome | None:
+        code = child.wait()
+        if not child.ready:
+            raise RuntimeError(
+                f"A process for the jobs does not start (exit code {code}); "
+                f"try `{sys.executable} -c 'import semirank.study.local_workers'`."
+            )
+        self._children[self._children.index(child)] = _Child(self._study, self._ended)
+        if child.job is None:
+            return None
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return Outcome(child.job, [], f"the process of the job {how}", child.seconds(), died=True)
+
+
+class _Child:
+    """A process, its present job, and the thread that listens to it."""
+
+    def __init__(self, study: Study, ended: queue.SimpleQueue[tuple[_Child, Any]]) -> None:
+        self.job: Job | None = None
+        self.ready = False
+        self._began = 0.0
+        self._ended = ended
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from semirank.study.local_workers import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+            # An interrupt from the keyboard is the parent's business.
+            start_new_session=True,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._input: IO[bytes] = self.process.stdin
+        self._output: IO[bytes] = self.process.stdout
+        self._send(study)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def start(self, job: Job) -> None:
+        """Send a job."""
+        self.job, self._began = job, time.perf_counter()
+        self._send(job)
+
+    def seconds(self) -> float:
+        """Since the job was sent."""
+        return time.perf_counter() - self._began
+
+    def wait(self) -> int:
+        """For its end; returns the exit code."""
+        code = self.process.wait()
+        # Not in the listener's thread: a job may be on its way here at that moment.
+        with suppress(OSError):  # what was never read is lost with the process
+            self._input.close()
+        return code
+
+    def _send(self, message: object) -> None:
+        with suppress(OSError):  # it went away: the listener notices
+            pickle.dump(message, self._input)
+            self._input.flush()
+
+    def _listen(self) -> None:
+        for message in _messages(self._output):
+            if message == "ready":
+                self.ready = True
+            else:
+                self._ended.put((self, message))
+        self._output.close()
+        self._ended.put((self, None))
+
+
+def serve() -> None:
+    """Main function of a child: perform jobs from standard input until it ends."""
+    # Nothing that a library prints may get between the messages.
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    incoming = _messages(sys.stdin.buffer)
+    study = next(incoming)
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for job in incoming:
+            jobs.put(job)
+        os._exit(1)  # the parent is gone, and with it the reader of the results
+
+    threading.Thread(target=listen, daemon=True).start()
+    _reply(output, "ready")
+    while True:
+        _reply(output, perform(jobs.get(), study))
+
+
+def _reply(output: IO[bytes], message: object) -> None:
+    pickle.dump(message, output)
+    output.flush()
+
+
+def _messages(stream: IO[bytes]) -> Iterator[Any]:
+    """Until the other side goes away, be it in the middle of a message."""
+    try:
+        while True:
+            yield pickle.load(stream)
+    except (EOFError, OSError, pickle.UnpicklingError):
+        return
+
+
+def _environment() -> dict[str, str]:
+    """One thread in each process: jobs are the parallel part, and times stay comparable."""
+    one = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+    )
+    package = str(Path(__file__).resolve().parents[2])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | one | {"PYTHONPATH": os.pathsep.join(paths)}

@@ -1,0 +1,141 @@
+"""The study as one HTML file that opens offline, in light or dark."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from .. import __version__
+from ..report.html import head, tiles
+from ..report.svg_charts import text
+from ..runtime.atomic_write import write_whole
+from .figures import Picture, drawn, pictures
+from .paper import paper_names
+from .records import Record
+from .results import Results, collect
+from .store import JobRow
+from .tables import sheets
+
+# Only what the style sheet of the ranking report lacks: figures keep their white ground in the dark.
+STYLE = """
+figure { margin: 18px 0 6px; } figcaption { color: var(--soft); font-size: 13px; margin-top: 4px; }
+figure img { display: block; width: 100%; height: auto; background: #fff; border-radius: 8px; }
+figure.small { max-width: 760px; }
+nav ol { columns: 2 320px; margin: 0; padding-left: 22px; } nav a, td a { color: rgb(var(--blue)); }
+main { max-width: 1280px; }
+table.plain th, table.plain td { padding: 4px 8px; font-size: 13px; }
+table.plain th { white-space: normal; vertical-align: bottom; }
+table.plain td.text { min-width: 0; max-width: none; white-space: nowrap; }
+table.plain td.text:first-child, table.plain td.text:last-child {
+  white-space: normal; max-width: 300px; overflow-wrap: break-word;
+}
+table.plain td.text:first-child { min-width: 18ch; }
+section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-size: 13px; }
+"""
+
+READING = (
+    "Differences: each point is a data set and score, the dotted line is full agreement with the paper. "
+    "Ranks: methods under one bar are not told apart by any pairwise Wilcoxon test with Holm's correction. "
+    "Curves: solid semi-supervised, dashed supervised; the upper row is by the fair judge, the lower one by "
+    "the paper's. Without a ranking every feature counts 1, and only the judge's pool differs."
+)
+
+
+def write_report(
+    records: Iterable[Record],
+    out: Path | str,
+    *,
+    jobs: Iterable[JobRow] = (),
+    properties: Mapping[str, Mapping[str, float]] | None = None,
+    stand_ins: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> list[Path]:
+    """Write all tables and figures as one page, ``study.html``.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Finished ones of one run; it may be incomplete.
+    out : path
+        Folder, made if it is not there, or the name of an HTML file.
+    jobs, properties, stand_ins : optional
+        As in :func:`semirank.study.tables.write_tables`.
+    notes : sequence of str
+        Sentences for the top of the page: how the study was run, what failed.
+
+    Returns
+    -------
+    list of Path
+        The file.
+    """
+    path = page_path(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    results = collect(records, stand_ins)
+    write_whole(path, render(results, jobs, properties or {}, notes))
+    return [path]
+
+
+def page_path(out: Path | str) -> Path:
+    """The file for the page: the HTML file that `out` names, or one in that folder."""
+    path = Path(out)
+    return path if path.suffix.lower() in (".html", ".htm") else path / "study.html"
+
+
+def render(
+    results: Results,
+    jobs: Iterable[JobRow],
+    properties: Mapping[str, Mapping[str, float]],
+    notes: Sequence[str],
+) -> str:
+    """The text of the page."""
+    shown = [sheet for sheet in sheets(results, jobs, properties) if not sheet.only_csv]
+    tables = "".join(
+        f'<section id="t{i}"><h2>{text(s.title)}</h2><p class="hint">{text(s.text)}</p>{s.html()}</section>'
+        for i, s in enumerate(shown)
+    )
+    found = list(pictures(results))
+    images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(found)]
+    links = [f'<li><a href="#t{i}">{text(sheet.title)}</a></li>' for i, sheet in enumerate(shown)]
+    links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(found)]
+    said = "".join(f"<li>{text(note)}</li>" for note in notes)
+    return f"""{head(f"Study of {len(results.about)} data sets", __version__, style=STYLE)}
+<body>
+<main>
+<header>
+<p class="kind">Study</p><h1>Feature rankings from few labels, beside the paper's figures</h1>
+</header>
+{_tiles(results)}
+{f'<section><h2>Notes</h2><ul class="notes">{said}</ul></section>' if said else ""}
+<section><h2>Contents</h2><nav><ol>{"".join(links)}</ol></nav></section>
+<div id="tables">{tables}</div>
+<section><h2>Figures</h2><p class="hint">{text(READING)}</p></section>
+<div id="figures">{"".join(images)}</div>
+<footer>semirank {text(__version__)}</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _tiles(results: Results) -> str:
+    own = len(results.names())
+    cells = {(key.dataset, *cell) for key, curve in results.values.items() for cell in curve}
+    levels = sorted({level for _, level, _ in cells})
+    found = [
+        (f"{own} of {len(paper_names())}", "of the paper's data sets", ""),
+        (str(len(results.about) - own), "stand-ins and other data sets", ""),
+        (", ".join(map(str, levels)) or "none", "numbers of labels L", ""),
+        (str(len(cells)), "data set x L x fold", ""),
+        (str(sum(len(curve) for curve in results.values.values())), "judged values", ""),
+    ]
+    return tiles(found)
+
+
+def _figure(picture: Picture) -> str:
+    data = base64.b64encode(drawn(picture, "svg")).decode()
+    small = "" if picture.name == "differences" else ' class="small"'
+    return (
+        f'<figure{small}><img alt="{text(picture.title)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{text(picture.title)}</figcaption></figure>"
+    )

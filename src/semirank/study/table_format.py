@@ -1,0 +1,126 @@
+"""A table that can be written as Markdown, CSV and HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..report.svg_charts import text as escaped
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows of values under a title; None is an empty cell.
+
+    Attributes
+    ----------
+    name : str
+        Stem of the file names.
+    title, text : str
+        What the table shows.
+    columns : tuple of str
+    rows : tuple of tuples
+    notes : tuple of str
+        What the figures rest on, and what is missing.
+    digits : int
+        Decimals of fractions, except in the CSV file and where they would show 0 for more than that.
+    signed : bool
+        Put a + before fractions above 0.
+    bold : frozenset of (row, column)
+        Best values.
+    only_csv : bool
+        Too long to be read by people.
+
+    Examples
+    --------
+    >>> print(Sheet("x", "A table", "Two values.", ("name", "v"), (("a|b", 0.25),)).markdown())
+    # A table
+    <BLANKLINE>
+    Two values.
+    <BLANKLINE>
+    | name | v |
+    |:--|--:|
+    | a\\|b | 0.25 |
+    <BLANKLINE>
+    """
+
+    name: str
+    title: str
+    text: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    notes: tuple[str, ...] = ()
+    digits: int = 2
+    signed: bool = False
+    bold: frozenset[tuple[int, int]] = frozenset()
+    only_csv: bool = False
+
+    def csv(self) -> str:
+        """The bare values, fractions with six significant digits."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.rows:
+            writer.writerow([f"{v:.6g}" if isinstance(v, float) else v for v in row])
+        return buffer.getvalue()
+
+    def markdown(self) -> str:
+        """The table with its title, text and notes."""
+        marks = [":--" if is_text else "--:" for is_text in self._text_columns()]
+        lines = [f"# {self.title}", "", self.text, ""]
+        if self.rows:
+            lines += [_line(map(_plain, self.columns)), f"|{'|'.join(marks)}|"]
+        for i, row in enumerate(self.rows):
+            cells = (_plain(self._shown(value)) for value in row)
+            lines.append(_line(f"**{c}**" if c and (i, j) in self.bold else c for j, c in enumerate(cells)))
+        if not self.rows:
+            lines.append("There are no records for this table yet.")
+        if self.notes:
+            lines += ["", *(f"- {_plain(note)}" for note in self.notes)]
+        return "\n".join(lines) + "\n"
+
+    def html(self) -> str:
+        """The table and its notes, all text escaped."""
+        css = [' class="text"' if is_text else "" for is_text in self._text_columns()]
+        head = "".join(f'<th scope="col"{c}>{escaped(name)}</th>' for c, name in zip(css, self.columns))
+        body = []
+        for i, row in enumerate(self.rows):
+            cells = []
+            for j, value in enumerate(row):
+                shown = escaped(self._shown(value))
+                shown = f"<b>{shown}</b>" if (i, j) in self.bold else shown
+                cells.append(f"<td{css[j]}>{shown}</td>")
+            body.append(f"<tr>{''.join(cells)}</tr>")
+        table = (
+            f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(body)}</tbody></table></div>"
+        )
+        notes = "".join(f"<li>{escaped(note)}</li>" for note in self.notes)
+        return (table if self.rows else "<p>There are no records for this table yet.</p>") + (
+            f'<ul class="notes">{notes}</ul>' if notes else ""
+        )
+
+    def _text_columns(self) -> list[bool]:
+        return [any(isinstance(row[j], str) for row in self.rows) for j in range(len(self.columns))]
+
+    def _shown(self, value: Any) -> str:
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return ""
+        if isinstance(value, float):
+            if not self.signed and 0 < value < 0.5 * 10**-self.digits:
+                return f"{value:.1g}"  # a small p-value is not 0.00
+            return f"{value:{'+' if self.signed else ''}.{self.digits}f}"
+        return str(value)
+
+
+def _plain(value: str) -> str:
+    """Text of one Markdown cell that means nothing to Markdown or HTML."""
+    value = " ".join(value.split()).replace("&", "&amp;").replace("<", "&lt;")
+    return "".join(f"\\{c}" if c in "|*`[]\\" else c for c in value).replace("_", r"\_")
+
+
+def _line(cells: Any) -> str:
+    return f"| {' | '.join(cells)} |"

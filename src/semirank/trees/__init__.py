@@ -1,0 +1,1 @@
+"""Semi-supervised predictive clustering trees and their ensembles."""

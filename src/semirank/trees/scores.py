@@ -1,0 +1,250 @@
+"""Three importance scores from one tree (DESIGN 1.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime.jit import fast_kernel, inner, kernel
+from .columns import Prototype
+from .grow import Tree
+from .predict import apply_tree, leaf_of
+from .random import below, feature_seed
+
+# Losses below the floor, gains below theirs, would make the relative damage explode (DESIGN 1.4).
+LOSS_FLOOR = 1e-3
+GAIN_FLOOR = 0.01
+
+CLASSES, NUMBERS, LABELS = 0, 1, 2
+KIND = {
+    "classification": CLASSES,
+    "regression": NUMBERS,
+    "multi_target": NUMBERS,
+    "multi_label": LABELS,
+    "hierarchical": LABELS,
+}
+
+
+@kernel
+def node_scores(tree, n_features):
+    """Per feature, over its nodes: sums of h* / |E(root)| (genie3), of |E(node)| / |E(root)| (symbolic)."""
+    genie3 = np.zeros(n_features)
+    symbolic = np.zeros(n_features)
+    for node in range(len(tree.feature)):
+        if tree.feature[node] >= 0:
+            genie3[tree.feature[node]] += tree.value[node] / tree.weight[0]
+            symbolic[tree.feature[node]] += tree.weight[node] / tree.weight[0]
+    return genie3, symbolic
+
+
+@kernel
+def permutation(seed, feature, n):
+    """The permutation of the out-of-bag rows for one feature of one tree (Fisher-Yates)."""
+    order = np.arange(n)
+    stream = feature_seed(seed, feature)
+    for i in range(n - 1):
+        j = i + below(stream, i, n - i)
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+@kernel
+def rows_of_features(tree, values, rows, n_features):
+    """For every feature the out-of-bag rows whose path tests it: only they can change (start, positions)."""
+    start = np.zeros(n_features + 1, np.int64)
+    for fill in range(2):
+        if fill == 1:
+            for f in range(n_features):
+                start[f + 1] += start[f]
+            positions = np.empty(start[n_features], np.int64)
+            at = start[:n_features].copy()
+        seen = np.full(n_features, -1, np.int64)
+        for a in range(len(rows)):
+            node = 0
+            while tree.feature[node] >= 0:
+                f = tree.feature[node]
+                if seen[f] != a:
+                    seen[f] = a
+                    if fill == 0:
+                        start[f + 1] += 1
+                    else:
+                        positions[at[f]] = a
+                        at[f] += 1
+                x = values[rows[a], f]
+                if np.isnan(x):
+                    goes_left = tree.missing_left[node] == 1
+                elif tree.subset_start[node] >= 0:
+                    goes_left = tree.subset[tree.subset_start[node] + np.int64(x)] == 1
+                else:
+                    goes_left = x <= tree.threshold[node]
+                node = tree.left[node] if goes_left else tree.right[node]
+    return start, positions
+
+
+@inner
+def _macro_f1(hits, truth, guess):
+    total, present = 0.0, 0
+    for c in range(len(hits)):
+        if truth[c] + guess[c] > 0:
+            total += 2.0 * hits[c] / (truth[c] + guess[c])
+            present += 1
+    return total / present
+
+
+@kernel
+def class_damage(tree, values, rows, leaves, leaf_class, truth, n_classes, start, positions, seed):
+    """Relative loss of macro F1 per feature."""
+    hits, actual, guess = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+    for a in range(len(rows)):
+        actual[truth[a]] += 1
+        guess[leaf_class[leaves[a]]] += 1
+        hits[truth[a]] += leaf_class[leaves[a]] == truth[a]
+    base = _macro_f1(hits, actual, guess)
+    damage = np.zeros(len(start) - 1)
+    for f in range(len(damage)):
+        if start[f] == start[f + 1]:
+            continue
+        order = permutation(seed, f, len(rows))
+        new_hits, new_guess = hits.copy(), guess.copy()
+        for p in range(start[f], start[f + 1]):
+            a = positions[p]
+            before = leaf_class[leaves[a]]
+            after = leaf_class[leaf_of(tree, values, rows[a], f, values[rows[order[a]], f])]
+            new_guess[before] -= 1
+            new_guess[after] += 1
+            new_hits[truth[a]] += np.int64(after == truth[a]) - np.int64(before == truth[a])
+        damage[f] = (base - _macro_f1(new_hits, actual, new_guess)) / max(base, GAIN_FLOOR)
+    return damage
+
+
+@inner
+def _rrmse(error, count, unit):
+    total, used = 0.0, 0
+    for t in range(len(error)):
+        if count[t] > 0 and unit[t] > 0:
+            total += np.sqrt(max(error[t], 0.0) / count[t])
+            used += 1
+    return total / used if used > 0 else 0.0
+
+
+@kernel
+def number_damage(tree, values, rows, leaves, prototype, truth, known, unit, start, positions, seed):
+    """Relative growth of RRMSE per feature; the target is standardised, so the training variance is 1."""
+    width = truth.shape[1]
+    error, count = np.zeros(width), np.zeros(width)
+    for a in range(len(rows)):
+        for t in range(width):
+            error[t] += known[a, t] * (truth[a, t] - prototype[leaves[a], t]) ** 2
+            count[t] += known[a, t]
+    base = _rrmse(error, count, unit)
+    damage = np.zeros(len(start) - 1)
+    for f in range(len(damage)):
+        if start[f] == start[f + 1]:
+            continue
+        order = permutation(seed, f, len(rows))
+        new_error = error.copy()
+        for p in range(start[f], start[f + 1]):
+            a = positions[p]
+            before = leaves[a]
+            after = leaf_of(tree, values, rows[a], f, values[rows[order[a]], f])
+            if after != before:
+                for t in range(width):
+                    change = (truth[a, t] - prototype[after, t]) ** 2 - (
+                        truth[a, t] - prototype[before, t]
+                    ) ** 2
+                    new_error[t] += known[a, t] * change
+        damage[f] = (_rrmse(new_error, count, unit) - base) / max(base, LOSS_FLOOR)
+    return damage
+
+
+@inner
+def _average_precision(positive, everything):
+    """Area under the precision-recall steps; bins from the highest score to the lowest."""
+    total = 0.0
+    for b in range(len(positive)):
+        total += positive[b]
+    if total == 0:
+        return 0.0
+    area, hits, seen = 0.0, 0.0, 0.0
+    for b in range(len(positive)):
+        if everything[b] > 0:
+            hits += positive[b]
+            seen += everything[b]
+            area += positive[b] * hits / seen
+    return area / total
+
+
+@fast_kernel
+def label_damage(tree, values, rows, leaves, bins, n_bins, truth, known, start, positions, seed):
+    """Relative loss of pooled AUPRC per feature.
+
+    A tree has few scores: bins[leaf, label] is the place of that score among the tree's distinct scores, best
+    first, so that the curve needs counting instead of sorting.
+    """
+    width = truth.shape[1]
+    positive, everything = np.zeros(n_bins), np.zeros(n_bins)
+    for a in range(len(rows)):
+        for t in range(width):
+            positive[bins[leaves[a], t]] += known[a, t] * truth[a, t]
+            everything[bins[leaves[a], t]] += known[a, t]
+    base = _average_precision(positive, everything)
+    damage = np.zeros(len(start) - 1)
+    for f in range(len(damage)):
+        if start[f] == start[f + 1]:
+            continue
+        order = permutation(seed, f, len(rows))
+        new_positive, new_everything = positive.copy(), everything.copy()
+        for p in range(start[f], start[f + 1]):
+            a = positions[p]
+            before = leaves[a]
+            after = leaf_of(tree, values, rows[a], f, values[rows[order[a]], f])
+            if after != before:
+                for t in range(width):
+                    new_positive[bins[before, t]] -= known[a, t] * truth[a, t]
+                    new_positive[bins[after, t]] += known[a, t] * truth[a, t]
+                    new_everything[bins[before, t]] -= known[a, t]
+                    new_everything[bins[after, t]] += known[a, t]
+        damage[f] = (base - _average_precision(new_positive, new_everything)) / max(base, GAIN_FLOOR)
+    return damage
+
+
+def permutation_damage(
+    tree: Tree,
+    values: np.ndarray,
+    rows: np.ndarray,
+    node_means: np.ndarray,
+    prototype: Prototype,
+    kind: int,
+    seed: np.uint64,
+) -> np.ndarray:
+    """*rforest* of one tree: relative damage on its out-of-bag labelled rows, feature by feature.
+
+    Parameters
+    ----------
+    tree : Tree
+    values : ndarray (M, D)
+    rows : ndarray
+        The tree's out-of-bag labelled rows, at least one.
+    node_means : ndarray (nodes, P)
+        Prototypes in the columns of `prototype`.
+    prototype : Prototype
+    kind : int
+        CLASSES, NUMBERS or LABELS.
+    seed : uint64
+        Seed of the permutations.
+    """
+    start, positions = rows_of_features(tree, values, rows, values.shape[1])
+    leaves = apply_tree(tree, values, rows)
+    truth, known = prototype.values[rows], prototype.known[rows]
+    if kind == CLASSES:
+        leaf_class = node_means.argmax(axis=1)
+        codes = truth.argmax(axis=1)
+        return class_damage(
+            tree, values, rows, leaves, leaf_class, codes, truth.shape[1], start, positions, seed
+        )
+    if kind == NUMBERS:
+        return number_damage(
+            tree, values, rows, leaves, node_means, truth, known, prototype.unit, start, positions, seed
+        )
+    distinct, bins = np.unique(-node_means, return_inverse=True)
+    bins = bins.reshape(node_means.shape)
+    return label_damage(tree, values, rows, leaves, bins, len(distinct), truth, known, start, positions, seed)
