@@ -1,4 +1,4 @@
-"""What the site does on top of mkdocs: formulas as MathML, tidy pages from docstrings."""
+"""What the site does on top of mkdocs: formulas as MathML, links to definitions, tidy docstrings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import griffe
 from latex2mathml.converter import convert
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+DEFINITION = re.compile(r"\bDef\.\s(\d+\.\d+)(?!</a>)")
 ROLE = re.compile(r":(?:class|func|meth):")
 
 
-def on_page_content(content: str, **_: Any) -> str:
-    """Replace the TeX that Markdown left (MathML needs no script), and drop roles of docstrings."""
-    return ROLE.sub("", FORMULA.sub(_formula, content))
+def on_page_content(content: str, page: Any, files: Any, **_: Any) -> str:
+    """Replace the TeX that Markdown left (MathML needs no script), drop roles, and link cited definitions."""
+    home = files.get_file_from_path("definitions.md").url_relative_to(page.file)
+    linked = DEFINITION.sub(rf'<a href="{home}#def-\1">\g<0></a>', content)
+    return ROLE.sub("", FORMULA.sub(_formula, linked))
 
 
 def _formula(found: re.Match[str]) -> str:
