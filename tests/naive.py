@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the forest kernels: impurity, best test, tree, prototypes, scores (DESIGN 1.1-1.4).
+"""Slow, obvious twins of the forest kernels: impurity, best test, tree, prototypes, scores (Def. 1.1-1.4).
 
 Written from the formulas, one test at a time, without sums of squares and without columns that are scaled in
 advance. A node is an array of row numbers in which a row drawn twice by the bootstrap occurs twice, so |E| is
@@ -16,7 +16,7 @@ from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.judging.measures import GREATER_IS_BETTER, task_score
 
-# Values of h closer than this share of |E| imp(E) are equal (DESIGN 1.3, Ties).
+# Values of h closer than this share of |E| imp(E) are equal (Def. 1.3, Ties).
 TIE = 1e-9
 
 # A node with less impurity than this per row has nothing to gain.
@@ -68,7 +68,7 @@ def shuffled(seed: int, n: int) -> list[int]:
     return order
 
 
-# ---------------------------------------------------------------- impurity (DESIGN 1.2)
+# ---------------------------------------------------------------- impurity (Def. 1.2)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def split_value(variables: Variables, rows: np.ndarray, left: np.ndarray, missin
     return float(np.sum(variables.share * decreases(variables, rows, left, missing_weight)))
 
 
-# ---------------------------------------------------------------- tests of a node (DESIGN 1.3)
+# ---------------------------------------------------------------- tests of a node (Def. 1.3)
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def middle(a: float, b: float) -> float:
 
 
 def ordered_values(variables: Variables, rows: np.ndarray, x: np.ndarray) -> list[int]:
-    """Values of a nominal feature by the projection of their mean clustering vectors (DESIGN 1.3)."""
+    """Values of a nominal feature by the projection of their mean clustering vectors (Def. 1.3)."""
     columns = [variables.numbers[rows]]
     for codes in variables.codes:
         hot = (codes[rows, None] == np.unique(codes[~np.isnan(codes)])).astype(float)
@@ -326,7 +326,7 @@ class Growth:
 def best_test(
     table: Table, variables: Variables, rows: np.ndarray, growth: Growth, seed: int
 ) -> Split | None:
-    """Alg. 2 over the candidate features, in drawn order; the first of equal tests wins (DESIGN 1.3)."""
+    """Alg. 2 over the candidate features, in drawn order; the first of equal tests wins (Def. 1.3)."""
     tie = TIE * float(np.sum(variables.share * spread(variables, rows, growth.missing_weight)))
     best, best_h, tried, useful = None, 0.0, [], False
     for j, feature in enumerate(shuffled(seed, table.shape[1])):
@@ -407,7 +407,7 @@ def grow(table: Table, target: Target, w: float, weight: np.ndarray, growth: Gro
 
 
 def prototype(node: Node, target: Target) -> np.ndarray:
-    """Mean of every target column; from the nearest ancestor where a column is unknown (DESIGN 1.3).
+    """Mean of every target column; from the nearest ancestor where a column is unknown (Def. 1.3).
 
     A column that the tree's rows do not know at all has the mean of the training set, or 0.
     """
@@ -423,7 +423,7 @@ def prototype(node: Node, target: Target) -> np.ndarray:
     return out
 
 
-# ---------------------------------------------------------------- scores of one tree (DESIGN 1.4)
+# ---------------------------------------------------------------- scores of one tree (Def. 1.4)
 
 
 def genie3(tree: Node, n_features: int) -> np.ndarray:

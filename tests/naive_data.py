@@ -1,4 +1,4 @@
-"""Slow, obvious twins for hierarchies, straight from DESIGN 1.1."""
+"""Slow, obvious twins for hierarchies, straight from Def. 1.1."""
 
 from __future__ import annotations
 

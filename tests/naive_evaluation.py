@@ -1,4 +1,4 @@
-"""Slow, obvious counterparts of the evaluation, from DESIGN's formulas."""
+"""Slow, obvious counterparts of the evaluation, from the definitions."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def labels_kept(n, fold, n_folds):
 
 
 def resemblance(clusters, target, root):
-    """DESIGN 6.4 for numbers and label sets: 1 - weighted mean of (sqrt of) the variance left in clusters."""
+    """Def. 2.4 for numbers and label sets: 1 - weighted mean of (sqrt of) the variance left in clusters."""
     total, weights = 0.0, 0.0
     for j in range(target.values.shape[1]):
         rows = [i for i in range(len(clusters)) if not math.isnan(target.values[i, j])]

@@ -1,4 +1,4 @@
-"""Slow, obvious counterparts of the neighbour search and of what is built on it, from DESIGN's formulas."""
+"""Slow, obvious counterparts of the neighbour search and of what is built on it, from the definitions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def ranges(values):
 
 
 def feature_distance(a, b, n_values, low, span):
-    """d_i of DESIGN 1.6 on one feature."""
+    """d_i of Def. 1.6 on one feature."""
     if n_values > 0:
         if np.isnan(a) or np.isnan(b):
             return 1.0 - 1.0 / n_values
@@ -99,7 +99,7 @@ def order(distances, k, unit, skip=None):
 
 
 def knn_prototypes(importances, train, target, test, k, pool):
-    """DESIGN 6.2 for one ranking and one k."""
+    """Def. 2.2 for one ranking and one k."""
     weights = [max(w, 0.0) for w in importances]
     if sum(weights) == 0.0:
         weights = [1.0] * len(weights)
@@ -118,7 +118,7 @@ def knn_prototypes(importances, train, target, test, k, pool):
 
 
 def target_distance(task, a, b, scale, alpha, gamma):
-    """d_Y of DESIGN 1.6; None if no target variable is known in both rows. scale: ranges of the targets."""
+    """d_Y of Def. 1.6; None if no target variable is known in both rows. scale: ranges of the targets."""
     shared = [j for j in range(len(a)) if not np.isnan(a[j]) and not np.isnan(b[j])]
     if not shared:
         return None
@@ -216,7 +216,7 @@ def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
 
 
 def laplace(table, target, k, label_weight, width, combine, supervised_only=False):
-    """DESIGN 1.7 with dense matrices."""
+    """Def. 1.7 with dense matrices."""
     if supervised_only:
         table, target = table.take(target.labeled), target.take(target.labeled)
     n = len(table)

@@ -136,7 +136,7 @@ def random_target(rng, table: Table, task: str, t: int) -> Target:
 
 
 def bootstrap(rng, labeled: np.ndarray) -> np.ndarray:
-    """Counts of rows drawn with replacement, labelled and unlabelled ones apart (DESIGN 1.3)."""
+    """Counts of rows drawn with replacement, labelled and unlabelled ones apart (Def. 1.3)."""
     weight = np.zeros(len(labeled))
     for rows in (np.flatnonzero(labeled), np.flatnonzero(~labeled)):
         if len(rows):
@@ -770,7 +770,7 @@ def stump() -> Tree:
 
 
 def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
-    """The few positive cells come last, so that AUPRC is far below 0.01 (DESIGN 1.4)."""
+    """The few positive cells come last, so that AUPRC is far below 0.01 (Def. 1.4)."""
     n, seed = 600, np.uint64(5)
     x = np.repeat([-1.0, 1.0], n // 2)[:, None]
     y = np.zeros((n, 2))
@@ -786,7 +786,7 @@ def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
 
 
 def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
-    """Macro F1 is 0 before (DESIGN 1.4), so the scale of F1 after shows: a ratio would hide it."""
+    """Macro F1 is 0 before (Def. 1.4), so the scale of F1 after shows: a ratio would hide it."""
     n, seed = 30, np.uint64(5)
     x = np.repeat([-1.0, 1.0], n // 2)[:, None]
     truth = np.repeat([0, 1], n // 2)
@@ -801,7 +801,7 @@ def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
 
 
 def test_damage_of_a_tree_without_error_is_measured_against_the_floor():
-    """RRMSE is 0 before (DESIGN 1.4), and its mean after is over the targets that vary."""
+    """RRMSE is 0 before (Def. 1.4), and its mean after is over the targets that vary."""
     n, seed = 30, np.uint64(5)
     x = np.repeat([-1.0, 1.0], n // 2)[:, None]
     y = np.column_stack([x[:, 0], np.full(n, 7.0)])

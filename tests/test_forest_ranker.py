@@ -565,7 +565,7 @@ class TestInvariance:
             np.testing.assert_allclose(one.importances_[name], twice.importances_[name], rtol=1e-9)
 
     def test_unknown_features_and_constant_ones_change_nothing(self):
-        """They are no variables of the impurity (DESIGN 1.2), and no test can ask for them."""
+        """They are no variables of the impurity (Def. 1.2), and no test can ask for them."""
         X, y = grid_data()
         wider = np.column_stack([X, np.full(len(X), 4.0), np.full(len(X), np.nan)])
         one, other = full_tree(min_samples_leaf=5).fit(X, y), full_tree(min_samples_leaf=5).fit(wider, y)
@@ -651,7 +651,7 @@ class TestNominal:
 
 
 def damage_by_hand(ranker: ForestRanker, table: Table, target: Target, number: int) -> np.ndarray:
-    """rforest of one tree from predictions on a copy of the table with one column permuted (DESIGN 1.4)."""
+    """rforest of one tree from predictions on a copy of the table with one column permuted (Def. 1.4)."""
     member = ranker._forest.members[number]
     rng = np.random.default_rng([ranker.seed_, number])
     bootstrap_weights(target.labeled, rng)

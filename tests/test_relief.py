@@ -232,7 +232,7 @@ def test_truth_files(oracle_folder, k, sigma):
                 np.testing.assert_allclose(found.per_target[:, j], expected, atol=1e-9)
             else:
                 # For one label that program takes the older form of Relief, with k nearest rows of either
-                # class; we keep the distance form for every task (DESIGN 1.6). Its numbers come out of our
+                # class; we keep the distance form for every task (Def. 1.6). Its numbers come out of our
                 # distances all the same:
                 np.testing.assert_allclose(hits_and_misses(table, y[:, j], k, sigma), expected, atol=1e-9)
 
@@ -352,7 +352,7 @@ def test_supervised_relief_finds_an_xor():
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_planted_main_effects_with_50_of_1000_labels(kind):
-    # With the default k=15 there are too few labelled pairs for this (DESIGN 1.6); k=100 has enough.
+    # With the default k=15 there are too few labelled pairs for this (Def. 1.6); k=100 has enough.
     rng = np.random.default_rng(1)
     X = rng.random((1000, 10))
     a, b = X[:, 4], X[:, 7]

@@ -1,4 +1,4 @@
-"""The rules that choose the supervision level w (DESIGN 1.5), against the same choice done by hand."""
+"""The rules that choose the supervision level w (Def. 1.5), against the same choice done by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folds_of(ranker: ForestRanker, target) -> np.ndarray:
 
 
 def hidden(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """y with these rows made unlabelled; they stay rows (DESIGN 1.5)."""
+    """y with these rows made unlabelled; they stay rows (Def. 1.5)."""
     y = y.copy()
     y[rows] = None if y.dtype == object else np.nan
     return y

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Name -> the room it lives in. Nothing heavy is imported until a name is used (DESIGN 2.2).
+# Name -> the room it lives in. Nothing heavy is imported until a name is used (Def. 3.2).
 _HOME = {
     "Dataset": "data.dataset",
     "Evaluation": "results.evaluation",

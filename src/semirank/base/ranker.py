@@ -33,7 +33,7 @@ class RankerBase(SelectorMixin, BaseEstimator):
     n_features_to_select: Any
 
     def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
-        """Read X and y (DESIGN 2.1); sets what scikit-learn expects and starts `notes_`."""
+        """Read X and y (Def. 3.1); sets what scikit-learn expects and starts `notes_`."""
         self.notes_: list[str] = []
         _check_share(self.n_features_to_select)
         table = encode_features(X, categorical_features=self.categorical_features, notes=self.notes_)

@@ -1,4 +1,4 @@
-"""From prototypes back to the user's own terms, for the five tasks (DESIGN 1.3)."""
+"""From prototypes back to the user's own terms, for the five tasks (Def. 1.3)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def encode_features(
     names: Sequence[str] | None = None,
     notes: list[str] | None = None,
 ) -> Table:
-    """Encode features for the rankers (DESIGN 1.1, 2.1).
+    """Encode features for the rankers (Def. 1.1, 3.1).
 
     Parameters
     ----------

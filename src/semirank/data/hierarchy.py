@@ -20,7 +20,7 @@ _MAX_COMPARED = 2000  # names that a wrong one is compared with
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Labels with parents: a tree, a forest or a DAG (DESIGN 1.1).
+    """Labels with parents: a tree, a forest or a DAG (Def. 1.1).
 
     Usually made by :meth:`from_paths`, :meth:`from_edges` or :meth:`from_parents`.
 
@@ -235,7 +235,7 @@ class Hierarchy:
         Parameters
         ----------
         decay : float, default=0.75
-            alpha0 of DESIGN 1.1, between 0 and 1.
+            alpha0 of Def. 1.1, between 0 and 1.
         """
         if not 0 < decay < 1:
             raise ValueError(f"hierarchy_decay must lie between 0 and 1, got {decay!r}.")

@@ -1,4 +1,4 @@
-"""ARFF files: Weka dense and sparse, CLUS hierarchical (DESIGN 7)."""
+"""ARFF files: Weka dense and sparse, CLUS hierarchical (Def. 3.3)."""
 
 from __future__ import annotations
 

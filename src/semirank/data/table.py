@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Encoded features (DESIGN 1.1).
+    """Encoded features (Def. 1.1).
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarc
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Encoded target (DESIGN 1.1).
+    """Encoded target (Def. 1.1).
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Target:
     names : tuple of str
         Names of the target variables (of the one class variable for classification).
     weights : ndarray of shape (n_targets,)
-        alpha of DESIGN 1.1: 1 except for hierarchies.
+        alpha of Def. 1.1: 1 except for hierarchies.
     classes : ndarray or None
         Classification: the class values in code order.
     hierarchy : Hierarchy or None
@@ -74,7 +74,7 @@ class Target:
         return Target(self.task, self.values[rows], self.names, self.weights, self.classes, self.hierarchy)
 
     def hide(self, rows: np.ndarray) -> Target:
-        """The same target with these rows made unlabelled (held out but kept as rows, DESIGN 1.5)."""
+        """The same target with these rows made unlabelled (held out but kept as rows, Def. 1.5)."""
         values = self.values.copy()
         values[rows] = np.nan
         return Target(self.task, values, self.names, self.weights, self.classes, self.hierarchy)
@@ -91,7 +91,7 @@ class Target:
 
 
 _COLLECTIONS = (set, frozenset, list, tuple, np.ndarray)
-MAX_CLASSES = 20  # more different whole numbers than this are quantities, not classes (DESIGN 2.1)
+MAX_CLASSES = 20  # more different whole numbers than this are quantities, not classes (Def. 3.1)
 
 _WORDS = {
     "classification": "classification",
@@ -123,7 +123,7 @@ def encode_target(
     n_rows: int | None = None,
     notes: list[str] | None = None,
 ) -> Target:
-    """Encode a target of any of the five kinds (DESIGN 1.1, 2.1).
+    """Encode a target of any of the five kinds (Def. 1.1, 3.1).
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def _label_set(cell: Any, row: int, unlabeled: object) -> frozenset[object] | No
 
 
 def _infer(given: Given) -> str:
-    """DESIGN 2.1."""
+    """The task by the rules of Def. 3.1."""
     if given.label_sets is not None:
         return "multi_label"
     if len(given.columns) == 1:
@@ -520,7 +520,7 @@ def _check_labels(sets: Sequence[Iterable[object] | None], tree: Hierarchy) -> N
 
 
 def _check_informative(target: Target) -> list[str]:
-    """Refuse a target that nothing can be learnt from; name the variables that play no part (DESIGN 1.2)."""
+    """Refuse a target that nothing can be learnt from; name the variables that play no part (Def. 1.2)."""
     labeled = int(target.labeled.sum())
     if labeled == 0:
         raise ValueError("No row of y is labelled; at least two labelled rows are needed.")
@@ -552,7 +552,7 @@ def _check_informative(target: Target) -> list[str]:
 
 
 def said_back(target: Target, *, hint: bool) -> list[str]:
-    """What was understood, in words (DESIGN 2.1)."""
+    """What was understood, in words (Def. 3.1)."""
     parts = [_WORDS[target.task]]
     if target.task == "classification":
         parts.append(f"{target.n_classes} classes")

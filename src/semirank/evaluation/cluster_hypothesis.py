@@ -1,4 +1,4 @@
-"""Do clusters of the features resemble the target? (DESIGN 6.4)"""
+"""Do clusters of the features resemble the target? (Def. 2.4)"""
 
 from __future__ import annotations
 

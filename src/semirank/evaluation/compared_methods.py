@@ -16,7 +16,7 @@ from ..results.ranking import Ranking
 
 Rankings = dict[str, np.ndarray]
 
-# Small forests: the judge's own noise hides what more trees would add (DESIGN 1.8, the 25 of "judge").
+# Small forests: the judge's own noise hides what more trees would add (Def. 1.5, the 25 of "judge").
 TREES = 25
 # Halfway between target and features. A rule such as "judge" would mostly fall back to w = 1, which leaves
 # nothing to compare, and would cost twenty forests where this costs one.

@@ -1,4 +1,4 @@
-"""Scores over the number of labels and over the number of features (DESIGN 6.3)."""
+"""Scores over the number of labels and over the number of features (Def. 2.3)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def label_curves(
         With all labels; the folds say which are hidden.
     folds : sequence of Fold
     k, pool
-        Of the judge (DESIGN 6.2).
+        Of the judge (Def. 2.2).
     use_unlabeled : bool, default=True
         False: the supervised counterpart.
     seed : int, default=0

@@ -29,7 +29,7 @@ def knn_score(
     unlabeled: object = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """How well nearest neighbours predict in the space that a ranking weights (DESIGN 6.2).
+    """How well nearest neighbours predict in the space that a ranking weights (Def. 2.2).
 
     The distance is sum_i max(importance_i, 0) d_i^2, with equal weights where no importance is positive;
     the neighbours vote equally. The measure is macro F1 for classes, RRMSE (smaller is better) for

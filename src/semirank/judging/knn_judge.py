@@ -1,4 +1,4 @@
-"""How good is a ranking? Predict by the nearest rows in the space that it weights (DESIGN 6.2)."""
+"""How good is a ranking? Predict by the nearest rows in the space that it weights (Def. 2.2)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def knn_score(
 
 
 def judge_weights(importances: np.ndarray, n_features: int) -> np.ndarray:
-    """Importances as distance weights, one row per ranking, each summing to 1 (DESIGN 6.2)."""
+    """Importances as distance weights, one row per ranking, each summing to 1 (Def. 2.2)."""
     weights = np.atleast_2d(np.asarray(importances, dtype=np.float64))
     if weights.ndim != 2 or weights.shape[1] != n_features:
         raise ValueError(

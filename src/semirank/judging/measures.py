@@ -1,4 +1,4 @@
-"""Quality of predictions: macro F1, RRMSE and pooled AUPRC, one measure per task (DESIGN 6.3).
+"""Quality of predictions: macro F1, RRMSE and pooled AUPRC, one measure per task (Def. 2.3).
 
 Truth is always the encoded target (NaN where unknown); unknown cells are ignored, cell by cell.
 """

@@ -1,4 +1,4 @@
-"""Which rows train, which keep their label, which test: the paper's semi-supervised splits (DESIGN 6.1)."""
+"""Which rows train, which keep their label, which test: the paper's semi-supervised splits (Def. 2.1)."""
 
 from __future__ import annotations
 

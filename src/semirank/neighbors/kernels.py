@@ -13,13 +13,13 @@ import numpy as np
 from ..runtime.jit import fast_inner, inner, kernel
 
 # Distances are compared after rounding to this share of the largest possible one: mathematically equal
-# distances, whose float sums differ in the last bits, are then ties and go by row number (DESIGN 1.6).
+# distances, whose float sums differ in the last bits, are then ties and go by row number (Def. 1.6).
 CELL = 2.0**-34
 
 
 @inner
 def feature_distance(x, y, n_values):
-    """d_i of DESIGN 1.6 for scaled numbers (n_values 0) or codes, NaN where missing."""
+    """d_i of Def. 1.6 for scaled numbers (n_values 0) or codes, NaN where missing."""
     if n_values > 0:
         if np.isnan(x) or np.isnan(y):
             return 1.0 - 1.0 / n_values

@@ -1,4 +1,4 @@
-"""Scaled rows laid out for the fast paths of the neighbour search (DESIGN 4).
+"""Scaled rows laid out for the fast paths of the neighbour search (Def. 1.9).
 
 The plain L1 metric works on tiles of float32 numbers and on packed bits, weighted squares on one float32
 matrix product. Both are approximations with a bound; `_neighbor_kernels` settles close calls exactly.

@@ -1,4 +1,4 @@
-"""Exact nearest rows in the mixed metric of DESIGN 1.6, shared by Relief, Laplace and the judge.
+"""Exact nearest rows in the mixed metric of Def. 1.6, shared by Relief, Laplace and the judge.
 
 d_i is 0/1 on a nominal feature and |a - b| / range on a numeric one. A missing value is taken as the worst
 case: on a numeric feature the known value's distance to the far end of the range (1 if both are missing),
@@ -89,7 +89,7 @@ def nearest_l1(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Neighbors:
-    """The k nearest rows of `pool` by d_X, the mean of the d_i: Relief's distance (DESIGN 1.6).
+    """The k nearest rows of `pool` by d_X, the mean of the d_i: Relief's distance (Def. 1.6).
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def nearest_squared(
     metric: Metric | None = None,
     n_jobs: int | None = None,
 ) -> Neighbors:
-    """The k nearest rows of `pool` by sum_i weights_i d_i^2, the judge's distance (DESIGN 6.2).
+    """The k nearest rows of `pool` by sum_i weights_i d_i^2, the judge's distance (Def. 2.2).
 
     Parameters
     ----------

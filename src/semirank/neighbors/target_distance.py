@@ -1,4 +1,4 @@
-"""How far apart are two targets? d_Y of DESIGN 1.6 for the five tasks."""
+"""How far apart are two targets? d_Y of Def. 1.6 for the five tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of the target distance d_Y (DESIGN 1.6): plain arrays in, plain arrays out."""
+"""Kernels of the target distance d_Y (Def. 1.6): plain arrays in, plain arrays out."""
 
 from __future__ import annotations
 

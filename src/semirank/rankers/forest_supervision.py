@@ -1,4 +1,4 @@
-"""Choosing the supervision level w (DESIGN 1.5)."""
+"""Choosing the supervision level w (Def. 1.5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CV_LEVELS = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 # problems have no clusters, so they cannot show what w = 0 might gain where there are some.
 JUDGE_LEVELS = (0.25, 0.5, 0.75, 1.0)
 JUDGE_TREES = 25
-# w = 1 unless another level is better by this share of its score; less is seed noise (DESIGN 1.8).
+# w = 1 unless another level is better by this share of its score; less is seed noise (Def. 1.8).
 JUDGE_MARGIN = 0.02
 
 
@@ -44,7 +44,7 @@ def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.n
 
 
 def judge_neighbors(n_labeled: int) -> int:
-    """k of the judge: min(20, max(3, round(sqrt L))) (DESIGN 1.5)."""
+    """k of the judge: min(20, max(3, round(sqrt L))) (Def. 1.5)."""
     return min(20, max(3, round(np.sqrt(n_labeled))))
 
 

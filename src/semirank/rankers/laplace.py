@@ -1,4 +1,4 @@
-"""`LaplaceRanker`: the semi-supervised Laplacian score, the competitor of the paper (DESIGN 1.7)."""
+"""`LaplaceRanker`: the semi-supervised Laplacian score, the competitor of the paper (Def. 1.7)."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def graph_scores(
 
 
 def _space(target: Target) -> TargetSpace:
-    """d_Y of DESIGN 1.6; for regression the square of the standardised difference, as in the literature."""
+    """d_Y of Def. 1.6; for regression the square of the standardised difference, as in the literature."""
     from ..neighbors.target_kernels import SQUARE
 
     if target.task != "regression":

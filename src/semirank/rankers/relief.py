@@ -1,4 +1,4 @@
-"""`ReliefRanker`: semi-supervised Relief for five kinds of target (DESIGN 1.6)."""
+"""`ReliefRanker`: semi-supervised Relief for five kinds of target (Def. 1.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sums behind SSL-Relief (Alg. 3, DESIGN 1.6), for one setting or for a whole grid of them.
+"""The sums behind SSL-Relief (Alg. 3, Def. 1.6), for one setting or for a whole grid of them.
 
 All settings share one neighbour search, made once for the largest k. The influence of an unlabelled row is
 w0 + (w1 - w0) g with g in [0, 1] from its distance to the nearest labelled row, so the weight of a pair is a

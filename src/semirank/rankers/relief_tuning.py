@@ -1,4 +1,4 @@
-"""Choosing k and the influence (w0, w1) of SSL-Relief (DESIGN 1.6)."""
+"""Choosing k and the influence (w0, w1) of SSL-Relief (Def. 1.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Ranking`, the one result of every ranker (DESIGN 2.1)."""
+"""`Ranking`, the one result of every ranker (Def. 3.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One job: rank with and without the unlabelled rows, judge both (DESIGN 6.1, 6.2)."""
+"""One job: rank with and without the unlabelled rows, judge both (Def. 2.1, 2.2)."""
 
 from __future__ import annotations
 

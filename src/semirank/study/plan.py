@@ -1,4 +1,4 @@
-"""What the study consists of: presets, the jobs of a data set, and the key of each job (DESIGN 6.5)."""
+"""What the study consists of: presets, the jobs of a data set, and the key of each job (Def. 2.5)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ RESULT_VERSION = 1
 
 FORESTS = ("random_forest", "extra_trees", "bagging")
 FOREST_SCORES = ("genie3", "rforest", "symbolic")
-# "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (DESIGN 6.2).
+# "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (Def. 2.2).
 FAMILIES = (*FORESTS, "relief", "laplace", "equal")
 POOLS = ("labelled", "all")
 SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
 
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-# (0, 1) first: equal scores go to the setting without tuning (DESIGN 1.6).
+# (0, 1) first: equal scores go to the setting without tuning (Def. 1.6).
 _INFLUENCES = ((0.0, 1.0), *((a, b) for a, b in product(_QUARTERS, repeat=2) if a <= b and (a, b) != (0, 1)))
 
 
@@ -44,7 +44,7 @@ class Preset:
     n_trees : int
         Of the forests that rank.
     rule : {"cv", "oob"}
-        How w is chosen (DESIGN 1.5), among `levels`, by forests of `tuning_trees`.
+        How w is chosen (Def. 1.5), among `levels`, by forests of `tuning_trees`.
     levels : tuple of float
     tuning_trees : int
     min_labeled : int

@@ -25,7 +25,7 @@ def dataset_properties(
     data: str | PathLike[str] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Sizes of the data sets of a store, and how well clusters resemble the target (DESIGN 6.4).
+    """Sizes of the data sets of a store, and how well clusters resemble the target (Def. 2.4).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One row of the study's long table: one ranking, judged one way (DESIGN 6.5)."""
+"""One row of the study's long table: one ranking, judged one way (Def. 2.5)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Record(NamedTuple):
     side: str
     # "genie3", "symbolic", "rforest", "relief", "laplace", "equal"
     score: str
-    # "labelled" | "all": the judge's pool (DESIGN 6.2)
+    # "labelled" | "all": the judge's pool (Def. 2.2)
     pool: str
     k: int
     # A name of `semirank.judging.measures`.

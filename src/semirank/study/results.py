@@ -1,4 +1,4 @@
-"""From the study's records to areas under the curves over L, and to differences of areas (DESIGN 6.3, 6.5).
+"""From the study's records to areas under the curves over L, and to differences of areas (Def. 2.3, 2.5).
 
 A run may be unfinished, so methods are always compared over the (L, fold) cells that all of them have: fold
 scores are averaged with the sizes of the test parts, then the area is taken over the L that are left.
@@ -25,7 +25,7 @@ ENSEMBLES = FORESTS
 SCORES = (*FOREST_SCORES, "relief", "laplace")
 FAMILIES = (*ENSEMBLES, "relief", "laplace")
 
-# What is subtracted from what: the judge's pool for the semi-supervised and for the supervised side (6.2).
+# What is subtracted from what: the judge's pool for the semi-supervised and the supervised side (Def. 2.2).
 POOLS = {"fair": ("labelled", "labelled"), "paper": ("all", "labelled"), "all": ("all", "all")}
 DEFINITIONS = (*POOLS, "pool")  # "pool": every feature counts 1, only the pool changes
 
@@ -272,7 +272,7 @@ def differences(results: Results, definition: str, k: int) -> list[Difference]:
 
 
 def _choose_ensembles(results: Results) -> dict[tuple[str, str, str, str], str]:
-    """The ensemble of the best average rank by group, side, pool and score; ties to the faster (6.5).
+    """The ensemble of the best average rank by group, side, pool and score; ties to the faster (Def. 2.5).
 
     The paper's own data sets decide, where there are any.
     """

@@ -1,4 +1,4 @@
-"""The tables of the study, ours beside the paper's (DESIGN 6.5)."""
+"""The tables of the study, ours beside the paper's (Def. 2.5)."""
 
 from __future__ import annotations
 

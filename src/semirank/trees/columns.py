@@ -1,4 +1,4 @@
-"""Variables become weighted columns, and features become integer codes (DESIGN 1.2 and 4).
+"""Variables become weighted columns, and features become integer codes (Def. 1.2 and 1.9).
 
 Every impurity is a weighted sum of variances of numeric columns: a numeric or binary variable is one column,
 a nominal one its one-hot columns. Scaled by sqrt(weight / training impurity), the value of a split needs sums
@@ -191,12 +191,12 @@ class Columns(NamedTuple):
 
 
 def feature_columns(table: Table) -> Columns:
-    """The features, equally weighted (DESIGN 1.2)."""
+    """The features, equally weighted (Def. 1.2)."""
     return _columns(table.values, table.n_values > 0, np.ones(table.shape[1]))
 
 
 def target_columns(target: Target) -> Columns:
-    """The target variables, weighted by alpha (DESIGN 1.2)."""
+    """The target variables, weighted by alpha (Def. 1.2)."""
     nominal = np.full(target.values.shape[1], target.task == "classification")
     return _columns(target.values, nominal, target.weights)
 
@@ -276,7 +276,7 @@ def is_wide(n_rows: int, n_columns: int) -> bool:
 
 
 def _turned(full: np.ndarray) -> tuple[np.ndarray, float]:
-    """Fewer coordinates for few rows: a factor of their Gram matrix (DESIGN 4, trick 5), once for all trees.
+    """Fewer coordinates for few rows: a factor of their Gram matrix (Def. 1.9), once for all trees.
 
     Sums of rows keep their lengths, and thereby every h; thousands of genes of some hundred samples become
     some hundred columns. Pivots are taken by size, as in `rotate`, which does the same for small nodes.
@@ -295,7 +295,7 @@ def _turned(full: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def build_prototype(target: Target) -> Prototype:
-    """All target columns, constant ones included: they have prototypes too (DESIGN 1.3, 1.4)."""
+    """All target columns, constant ones included: they have prototypes too (Def. 1.3, 1.4)."""
     raw = target.columns()
     m, width = raw.shape
     known = ~np.isnan(raw)

@@ -1,4 +1,4 @@
-"""Forests: bootstraps, trees in parallel, and everything that is measured tree by tree (DESIGN 1.3, 1.4)."""
+"""Forests: bootstraps, trees in parallel, and everything that is measured tree by tree (Def. 1.3, 1.4)."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _grow_member(
 
 
 def bootstrap_weights(labeled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """How often each row is drawn; labelled and unlabelled rows separately (DESIGN 1.3)."""
+    """How often each row is drawn; labelled and unlabelled rows separately (Def. 1.3)."""
     weight = np.zeros(len(labeled))
     for part in (np.flatnonzero(labeled), np.flatnonzero(~labeled)):
         if len(part):
@@ -265,7 +265,7 @@ def forest_scores(forest: Forest) -> tuple[dict[str, np.ndarray], dict[str, np.n
         "genie3": np.array([member.genie3 for member in members]),
         "symbolic": np.array([member.symbolic for member in members]),
     }
-    # Trees without labelled out-of-bag rows are left out (DESIGN 1.4).
+    # Trees without labelled out-of-bag rows are left out (Def. 1.4).
     damage = [member.rforest for member in members if member.rforest is not None]
     if damage:
         per_tree["rforest"] = np.array(damage)

@@ -58,7 +58,7 @@ class Tree(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How far and how to grow (DESIGN 1.3)."""
+    """How far and how to grow (Def. 1.3)."""
 
     n_candidates: int
     random_test: bool
@@ -71,7 +71,7 @@ class Growth(NamedTuple):
 
 @fast_kernel
 def rotate(base, at):
-    """Fewer coordinates for few rows: a Cholesky factor of their Gram matrix (DESIGN 4, trick 5).
+    """Fewer coordinates for few rows: a Cholesky factor of their Gram matrix (Def. 1.9).
 
     Sums of rows keep their lengths, so every h stays what it was, while n rows need at most n columns. Pivots
     are taken by size, which keeps the error of every inner product at rounding of the largest one. Returns
@@ -442,7 +442,7 @@ def grow_nodes(tests, space, weight, answer, growth, random_test, nodes, seeds, 
                 subset = grown
             nodes.subset_start[node] = n_subset
             for v in range(size):
-                # Values not seen here follow the missing branch (DESIGN 1.3).
+                # Values not seen here follow the missing branch (Def. 1.3).
                 subset[n_subset + v] = inside[v] if inside[v] < 2 else missing
             n_subset += size
         elif random_test is not None:

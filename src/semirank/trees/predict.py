@@ -61,7 +61,7 @@ def node_sums(tree, leaves, rows, weight, columns):
 
 @kernel
 def prototypes(tree, known, total, default):
-    """Mean target columns of every node; without labelled rows those of the nearest ancestor (DESIGN 1.3).
+    """Mean target columns of every node; without labelled rows those of the nearest ancestor (Def. 1.3).
 
     `default` is the mean of the training set, for a column that none of the tree's rows knows.
     """
@@ -83,7 +83,7 @@ def prototypes(tree, known, total, default):
 
 @kernel
 def per_target_gain(tree, known, total, square, columns, by_known, out):
-    """Add each node's decrease of every target variable's impurity to out[feature, variable] (DESIGN 1.4)."""
+    """Add each node's decrease of every target variable's impurity to out[feature, variable] (Def. 1.4)."""
     root = tree.weight[0]
     for node in range(len(tree.feature)):
         f = tree.feature[node]

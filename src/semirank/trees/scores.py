@@ -1,4 +1,4 @@
-"""Three importance scores from one tree (DESIGN 1.4)."""
+"""Three importance scores from one tree (Def. 1.4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .grow import Tree
 from .predict import apply_tree, leaf_of
 from .random import below, feature_seed
 
-# Losses below the floor, gains below theirs, would make the relative damage explode (DESIGN 1.4).
+# Losses below the floor, gains below theirs, would make the relative damage explode (Def. 1.4).
 LOSS_FLOOR = 1e-3
 GAIN_FLOOR = 0.01
 

@@ -1,4 +1,4 @@
-"""Sparse two-valued features, as fingerprints and words are: count what occurs together (DESIGN 4).
+"""Sparse two-valued features, as fingerprints and words are: count what occurs together (Def. 1.9).
 
 A column with two values is z = low + jump * one. The sum of the rows with a one in feature f, centred on the
 node's means, is then jump_c * (together_fc - n_f * share_c) in column c: all that a test needs to know is how

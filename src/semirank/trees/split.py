@@ -1,4 +1,4 @@
-"""The best test of a node (paper's Alg. 2, DESIGN 1.2, 1.3 and 4).
+"""The best test of a node (paper's Alg. 2, Def. 1.2, 1.3 and 1.9).
 
 A row of the node becomes a *payload*: the numbers whose sums over a side decide the value of a split. Payload
 of row i with weight v, centred on the node's means: v * z for the full columns; then, for the groups of
@@ -25,7 +25,7 @@ from ..runtime.jit import fast_inner, hot_inner, inlined, inner, kernel
 from .random import below, draw, feature_seed, unit
 from .sparse_binary import Found, sum_ones
 
-# Values of h closer than this share of the node's impurity are equal: the first drawn wins (DESIGN 1.3).
+# Values of h closer than this share of the node's impurity are equal: the first drawn wins (Def. 1.3).
 TIE = 1e-9
 
 # The float32 product is off by less than this share of the impurity; what is that close to the best is
@@ -100,7 +100,7 @@ class Layout(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """The columns with holes (DESIGN 1.2, missing_weight)."""
+    """The columns with holes (Def. 1.2, missing_weight)."""
 
     start: np.ndarray
     n_single: int  # groups of one column; they come first
@@ -567,7 +567,7 @@ def axis_product(gram, vectors, first, a, b, n):
 
 @fast_inner
 def order_values(n_values, low, slot, order, bucket, weight, start, lay, centre, means, lines, axes):
-    """Sort nominal values by their mean vector along its first principal direction (DESIGN 1.3)."""
+    """Sort nominal values by their mean vector along its first principal direction (Def. 1.3)."""
     if axes is None:  # no feature needs it, and the compiler leaves it out
         return
     gram, vectors = axes[0], axes[1]
@@ -1097,7 +1097,7 @@ def try_candidates(
 def settle(
     tests, rest, payload, rows, lay, total, impurity, tie, random_test, min_leaf, seed, n_tried, scratch
 ):
-    """Replace the rough values of all 0/1 tests that may be the best by exact ones (DESIGN 1.3, ties)."""
+    """Replace the rough values of all 0/1 tests that may be the best by exact ones (Def. 1.3, ties)."""
     n = len(rows)
     best = 0.0
     for j in range(n_tried):
