@@ -29,7 +29,7 @@ import numpy as np
 
 from semirank import Hierarchy, Ranking, load
 from semirank.cli.input import read_hierarchy
-from semirank.data.target import TASKS
+from semirank.data.tasks import TASKS
 
 from .conftest import shared
 

@@ -28,7 +28,7 @@ SECONDS = 300  # for the tests of one mutant
 EXAMPLES = 15  # of each property; enough where a change shows in most examples
 ROOT = Path(__file__).parents[1]
 TESTS = {
-    "tasks.py": ["tests/test_tasks.py"],
+    "decode_target.py": ["tests/data/test_decode_target.py"],
     "measures.py": ["tests/test_measures.py"],
     "relief.py": ["tests/test_relief.py"],
     "_relief.py": ["tests/test_relief.py"],

@@ -14,7 +14,8 @@ import numpy as np
 
 from semirank.data.table import Table
 from semirank.data.target import Target
-from semirank.judging.measures import GREATER_IS_BETTER, task_score
+from semirank.data.tasks import TASKS
+from semirank.judging.measures import task_score
 
 # Values of h closer than this share of |E| imp(E) are equal (Def. 1.3, Ties).
 TIE = 1e-9
@@ -482,7 +483,7 @@ def rforest(
         values = table.values[out_of_bag]
         values[:, i] = values[permutations[i], i]
         after = quality(values)
-        if GREATER_IS_BETTER[target.task]:
+        if TASKS[target.task].greater_is_better:
             out[i] = (before - after) / max(before, 0.01)
         else:
             out[i] = (after - before) / max(before, 1e-3)

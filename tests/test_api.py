@@ -8,7 +8,8 @@ import pytest
 import semirank
 from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
 from semirank.data.encode_features import encode_features
-from semirank.data.target import TASKS, encode_target
+from semirank.data.target import encode_target
+from semirank.data.tasks import TASKS
 
 from .optional import needs_pandas, pd
 from .test_forest_ranker import COLUMNS, IMPORTANCES, mixed, names_of

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from semirank.data.tasks import HEADINGS
 from semirank.datasets import download as fetching
 from semirank.datasets import registry
 from semirank.datasets.download import fetch
@@ -93,7 +94,7 @@ def add(monkeypatch):
     """Add a data set to the registry."""
 
     def put(source, *, name="Fruit", group="classification", printed=None, split=False):
-        entry = Entry(name, registry.GROUPS[group], group, printed or {}, None, split, source)
+        entry = Entry(name, HEADINGS[group], group, printed or {}, None, split, source)
         now = (*registry.entries(), entry)
         monkeypatch.setattr(registry, "entries", lambda: now)
         return entry

@@ -11,7 +11,7 @@ import pytest
 
 import semirank
 from semirank import Evaluation, ForestRanker, Ranking, ReliefRanker, evaluate
-from semirank.data.target import TASKS
+from semirank.data.tasks import TASKS
 from semirank.evaluation.compared_methods import as_methods
 from semirank.evaluation.evaluate import NO_RANKING
 

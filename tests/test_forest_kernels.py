@@ -11,12 +11,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from semirank.data.hierarchy import Hierarchy
 from semirank.data.table import Table
-from semirank.data.target import TASKS, Target
+from semirank.data.target import Target
+from semirank.data.tasks import CLASSES, LABELS, NUMBERS, TASKS
 from semirank.trees.columns import build_prototype, build_space, build_tests, feature_columns, target_columns
 from semirank.trees.ensemble import number_answers
 from semirank.trees.grow import Growth, Tree, grow_tree, leaves_only, rotate
 from semirank.trees.predict import apply_tree, node_sums, per_target_gain, prototypes
-from semirank.trees.scores import KIND, node_scores, permutation, permutation_damage
+from semirank.trees.scores import node_scores, permutation, permutation_damage
 from semirank.trees.sparse_binary import Bits, bits_in, find_bits
 
 from . import naive
@@ -743,7 +744,7 @@ def compare_damage(case: Case, tree: Tree, twin: naive.Node) -> np.ndarray | Non
     d, n = case.table.shape[1], len(out_of_bag)
     permutations = np.array([naive.shuffled(naive.feature_seed(case.seed, i), n) for i in range(d)])
     means = prototypes(tree, known, total, prototype.mean)
-    kind = KIND[case.target.task]
+    kind = TASKS[case.target.task].kind
     damage = permutation_damage(
         tree, case.table.values, out_of_bag, means, prototype, kind, np.uint64(case.seed)
     )
@@ -778,7 +779,7 @@ def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
     tree = stump()
     means = np.array([[0.5, 0.5], [0.9, 0.9], [0.1, 0.1]])
     prototype = build_prototype(make_target("multi_label", y))
-    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["multi_label"], seed)
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, LABELS, seed)
     shuffled = x[permutation(seed, 0, n)]
     before, after = (average_precision_score(y.ravel(), np.repeat(-z, 2)) for z in (x, shuffled))
     assert before < after < 0.01
@@ -793,7 +794,9 @@ def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
     tree = stump()
     means = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1]])
     prototype = build_prototype(make_target("classification", truth[:, None]))
-    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["classification"], seed)
+    (damage,) = permutation_damage(
+        tree, x, np.arange(n), means, prototype, TASKS["classification"].kind, seed
+    )
     guess = (x[permutation(seed, 0, n), 0] < 0).astype(int)
     after = f1_score(truth, guess, average="macro")
     assert 0.1 < after < 0.9
@@ -808,7 +811,7 @@ def test_damage_of_a_tree_without_error_is_measured_against_the_floor():
     tree = stump()
     means = np.array([[0.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
     prototype = build_prototype(make_target("multi_target", y))
-    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["multi_target"], seed)
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, NUMBERS, seed)
     after = np.sqrt(np.mean((x - x[permutation(seed, 0, n)]) ** 2))  # the variance of the target is 1
     assert 1 < after < 2
     assert damage == pytest.approx(after / 0.001)
@@ -824,7 +827,7 @@ def test_a_row_on_the_threshold_is_damaged_by_the_features_of_the_left_branch():
     tree.left[:2], tree.right[:2] = (1, 3), (2, 4)
     means = np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     prototype = build_prototype(make_target("classification", truth[:, None]))
-    damage = permutation_damage(tree, x, np.arange(n), means, prototype, KIND["classification"], seed)
+    damage = permutation_damage(tree, x, np.arange(n), means, prototype, CLASSES, seed)
     after = f1_score(truth, truth[permutation(seed, 1, n)], average="macro")
     np.testing.assert_allclose(damage, [0.0, 1 - after], atol=1e-12)
     assert after < 0.9

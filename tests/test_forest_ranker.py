@@ -20,8 +20,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from semirank import ForestRanker, Hierarchy, Ranking, Table
 from semirank.data.decode_target import decode
 from semirank.data.encode_features import encode_features
-from semirank.data.target import TASKS, Target, encode_target
-from semirank.judging.measures import GREATER_IS_BETTER, task_score
+from semirank.data.target import Target, encode_target
+from semirank.data.tasks import TASKS
+from semirank.judging.measures import task_score
 from semirank.results.ranking import rank_numbers as ranks
 from semirank.trees.ensemble import bootstrap_weights, predict_forest
 
@@ -670,7 +671,7 @@ def damage_by_hand(ranker: ForestRanker, table: Table, target: Target, number: i
         order = naive.shuffled(naive.feature_seed(seed, j), len(rows))
         values[:, j] = values[order, j]
         after = quality(values)
-        gain = GREATER_IS_BETTER[target.task]
+        gain = TASKS[target.task].greater_is_better
         damage[j] = (before - after) / max(before, 0.01) if gain else (after - before) / max(before, 1e-3)
     return damage
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from semirank.data.table import Table
-from semirank.data.target import TASKS, Target
+from semirank.data.target import Target
+from semirank.data.tasks import TASKS
 from semirank.judging.knn_judge import judge_weights, knn_predict, knn_score
 from semirank.judging.measures import task_score
 

@@ -11,7 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semirank import LaplaceRanker
 from semirank.data.table import Table
-from semirank.data.target import TASKS, Target
+from semirank.data.target import Target
+from semirank.data.tasks import TASKS
 from semirank.rankers.laplace import laplace_scores, standard_columns
 
 from . import naive_neighbors as naive

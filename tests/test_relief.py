@@ -14,8 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semirank import ReliefRanker
 from semirank.data.table import Table
-from semirank.data.target import TASKS, Target
-from semirank.judging.measures import GREATER_IS_BETTER, task_score
+from semirank.data.target import Target
+from semirank.data.tasks import TASKS
+from semirank.judging.measures import task_score
 from semirank.neighbors.search import fit_metric, nearest_l1
 from semirank.rankers.forest_supervision import fold_numbers, judge_neighbors
 from semirank.rankers.relief import INFLUENCES, relief_scores
@@ -140,7 +141,7 @@ def test_tuning_path_equals_twin(task, unlabeled):
         path.append({"n_neighbors": k, "w0": w0, "w1": w1, "score": pytest.approx(score, abs=1e-9)})
     assert found.path == path
     scores = [row["score"] for row in found.path]
-    best = (max if GREATER_IS_BETTER[task] else min)(scores)
+    best = (max if TASKS[task].greater_is_better else min)(scores)
     assert (found.n_neighbors, found.influence) == settings[scores.index(best)]
     expected = naive.relief(table, target, found.n_neighbors, *found.influence)[0]
     np.testing.assert_allclose(found.importances, expected, atol=1e-10)

@@ -13,8 +13,8 @@ import pytest
 
 from semirank.data.table import Table
 from semirank.data.target import Target
+from semirank.data.tasks import TASKS
 from semirank.datasets.registry import open_dataset
-from semirank.judging.measures import GREATER_IS_BETTER, MEASURE
 from semirank.rankers.forest_supervision import CV_LEVELS
 from semirank.rankers.relief import INFLUENCES, NEIGHBORS
 from semirank.study import PRESETS
@@ -159,7 +159,10 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
             )  # fmt: skip
             assert r.labels_used == 50
             assert r.n_test == 30
-            assert (r.measure, r.greater_is_better) == (MEASURE[r.task], GREATER_IS_BETTER[r.task])
+            assert (r.measure, r.greater_is_better) == (
+                TASKS[r.task].measure,
+                TASKS[r.task].greater_is_better,
+            )
             assert np.isfinite(r.value)
             setting = json.loads(r.setting)
             if job.family in FORESTS:

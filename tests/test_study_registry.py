@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from semirank.cli.datasets import _marked, _size, _split
+from semirank.data.tasks import HEADINGS
 from semirank.datasets import registry
 from semirank.datasets.manifest import file_sha256
 from semirank.datasets.registry import available, data_folder, entries, find, known, open_dataset
@@ -135,7 +136,7 @@ class TestEntries:
 
     def test_every_entry_is_complete(self):
         for entry in entries():
-            assert registry.GROUPS[entry.group] == entry.task
+            assert HEADINGS[entry.group] == entry.task
             assert entry.predefined_split == (entry.group in ("MLC", "HMLC"))
             if entry.stand_in_for is None:
                 assert {"examples", "features", "ch"} <= set(entry.printed)

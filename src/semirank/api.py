@@ -7,8 +7,8 @@ from typing import Any
 
 from .data import read_anndata as _anndata
 from .data.encode_features import is_anndata
-from .data.hierarchy import suggestion
 from .results.ranking import Ranking
+from .runtime.messages import did_you_mean
 
 METHODS = ("auto", "forest", "relief", "laplace")
 
@@ -104,6 +104,6 @@ def _make(ranker: Any, params: dict[str, Any]) -> Any:
     known = ranker._get_param_names()
     for name in params:
         if name not in known:
-            near = suggestion(name, known)
+            near = did_you_mean(name, known)
             raise TypeError(f"{ranker.__name__} has no parameter {name!r}{near}; it has {', '.join(known)}.")
     return ranker(**params)

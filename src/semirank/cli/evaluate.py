@@ -52,7 +52,7 @@ def evaluate(
     ] = None,
     features: Features = None,
     drop: Drop = None,
-    task: TaskOption = Task.auto,
+    task: TaskOption = Task["auto"],
     labels_from_column: LabelsFrom = None,
     hierarchy: HierarchyFile = None,
     set_: Annotated[

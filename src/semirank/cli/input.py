@@ -132,7 +132,8 @@ def read_hierarchy(path: Path) -> list[Any]:
 
     In pairs, the parent "root" stands for no parent.
     """
-    from ..data.read_text import read_text, short
+    from ..data.read_text import read_text
+    from ..runtime.messages import short
 
     lines = [line.strip() for line in read_text(path).split("\n") if line.strip()]
     if not any("," in line for line in lines):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import __version__
+from ..data.tasks import TASKS
 from . import terminal as _terminal
 
 if TYPE_CHECKING:
@@ -31,13 +32,7 @@ app = typer.Typer(
 )
 
 
-class Task(StrEnum):
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
-    multi_target = "multi_target"
-    multi_label = "multi_label"
-    hierarchical = "hierarchical"
+Task = StrEnum("Task", ["auto", *TASKS])  # type: ignore[misc]  # names that are not literals
 
 
 class Method(StrEnum):
@@ -115,7 +110,7 @@ def rank(
     target: Targets = None,
     features: Features = None,
     drop: Drop = None,
-    task: TaskOption = Task.auto,
+    task: TaskOption = Task["auto"],
     method: MethodOption = Method.auto,
     importance: Importance = None,
     labels_from_column: LabelsFrom = None,

@@ -38,11 +38,12 @@ def compile_later() -> None:
 
     from ..data.encode_features import encode_features
     from ..data.target import encode_target
+    from ..data.tasks import TASKS
     from ..judging.knn_judge import knn_score
     from ..trees.columns import build_prototype
     from ..trees.grow import leaves_only
     from ..trees.predict import apply_tree, node_sums, per_target_gain, prototypes
-    from ..trees.scores import KIND, node_scores, permutation_damage
+    from ..trees.scores import node_scores, permutation_damage
 
     x = np.random.default_rng(0).normal(size=(24, 2))
     table, target = encode_features(x), encode_target(np.arange(24) % 2, task="classification")
@@ -53,6 +54,6 @@ def compile_later() -> None:
     means = prototypes(tree, known, total, prototype.mean)
     per_target_gain(tree, known, total, square, prototype, False, np.zeros((2, 1)))
     seed = np.uint64(1)
-    permutation_damage(tree, table.values, rows, means, prototype, KIND["classification"], seed)
+    permutation_damage(tree, table.values, rows, means, prototype, TASKS["classification"].kind, seed)
     node_scores(tree, 2)
     knn_score(np.ones(2), table, target, table, target, 3)

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..runtime.memory import ensure_room
+from ..runtime.messages import did_you_mean, short, short_name
 from .encode_features import Column, as_nominal, dates_refused, recode, table_from_columns, unique_names
-from .hierarchy import Hierarchy, suggestion
+from .hierarchy import Hierarchy
 from .read_arff import read_arff
-from .read_text import brief, parse_numbers, read_text, short
+from .read_text import parse_numbers, read_text
 from .table import Table
 from .target import Given, Target, check_task, encode_given, hide, said_back
 
@@ -365,7 +366,8 @@ def _arrow_column(column: Any, name: str) -> Column:
     text = types.is_string(kind) or types.is_large_string(kind)
     if not text and not types.is_dictionary(kind):
         raise ValueError(
-            f"Column {short(name)} is of type {brief(str(kind))}, which is neither numbers nor categories."
+            f"Column {short(name)} is of type {short_name(str(kind))}, "
+            "which is neither numbers nor categories."
         )
     whole = pyarrow.table({"_": column.dictionary_encode() if text else column}).unify_dictionaries()
     array = whole.combine_chunks().column(0)
@@ -442,7 +444,7 @@ def _chosen_targets(targets: Selection | None, raw: _Raw, file: str) -> list[int
     if targets is None:
         if raw.declared:
             return [len(raw.names) - 1]
-        shown = ", ".join(map(brief, raw.names[:5])) + (", ..." if len(raw.names) > 5 else "")
+        shown = ", ".join(map(short_name, raw.names[:5])) + (", ..." if len(raw.names) > 5 else "")
         raise ValueError(f"Name the target column of {file}, one of {shown}.")
     chosen = _find(targets, raw.names, file)
     if not chosen:
@@ -480,7 +482,7 @@ def _find(selection: Selection, names: tuple[str, ...], file: str) -> list[int]:
         elif isinstance(item, str) and not re.fullmatch(r"[+-]?\d+", item):
             match = [j for j, name in enumerate(names) if fnmatch.fnmatchcase(name, item)]
             if not match:
-                raise ValueError(f"{file} has no column {short(item)}{suggestion(item, names)}.")
+                raise ValueError(f"{file} has no column {short(item)}{did_you_mean(item, names)}.")
             found.update(dict.fromkeys(match))
         else:
             position = int(item)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..runtime.memory import ensure_room
-from .hierarchy import suggestion
-from .read_text import brief, short
+from ..runtime.messages import did_you_mean, short, short_name
 from .table import Table
 
 _BOOLS = (bool, np.bool_)
@@ -423,7 +422,7 @@ def nominal_mask(choice: Any, n_features: int, names: Sequence[str] | None) -> n
     place = {str(name): j for j, name in enumerate(names)}
     for name in given.ravel().tolist():
         if name not in place:
-            near = suggestion(name, place)
+            near = did_you_mean(name, place)
             raise ValueError(f"categorical_features names {short(name)}, no column of X{near}.")
         mask[place[name]] = True
     return mask
@@ -588,7 +587,7 @@ def _noted(table: Table, notes: list[str] | None) -> Table:
             ),
         ):  # fmt: skip
             if count := int(found.sum()):
-                some = ", ".join(brief(table.names[j]) for j in np.flatnonzero(found)[:3])
+                some = ", ".join(short_name(table.names[j]) for j in np.flatnonzero(found)[:3])
                 notes.append(
                     f"{count} of {len(table.names)} features {words[count > 1]} "
                     f"({some}{', ...' if count > 3 else ''})"

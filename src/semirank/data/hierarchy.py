@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
 from ..runtime.memory import ensure_room
-from .read_text import brief, short
+from ..runtime.messages import did_you_mean, short, short_name
 
 ROOT = "root"  # CLUS's name for "has no parent" in edge lists
 _MAX_PARTS = 1000  # every part of a path is a label that repeats the path up to it
-_MAX_COMPARED = 2000  # names that a wrong one is compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,16 +267,6 @@ class Hierarchy:
         return np.ascontiguousarray(closed)
 
 
-def suggestion(name: object, known: Iterable[object]) -> str:
-    """Words that offer the nearest known names, or nothing."""
-    name = str(name)
-    if len(name) > 60:  # the time of a comparison grows with the square of the length
-        return ""
-    some = (str(k) for k in islice(known, _MAX_COMPARED))
-    near = difflib.get_close_matches(name, [k for k in some if len(k) <= 200], n=3, cutoff=0.6)
-    return f" (did you mean {' or '.join(map(short, near))}?)" if near else ""
-
-
 def _refuse_repeats(labels: Sequence[str]) -> None:
     seen: set[str] = set()
     for label in labels:
@@ -295,7 +282,7 @@ def _from_names(above: dict[str, list[str]]) -> Hierarchy:
     for label, names in above.items():
         for parent in names:
             if parent not in place:
-                near = suggestion(parent, place)
+                near = did_you_mean(parent, place)
                 raise ValueError(
                     f"Label {short(label)} has the unknown parent {short(parent)}{near}; "
                     "add that parent to the hierarchy."
@@ -314,4 +301,4 @@ def _cycle(hierarchy: Hierarchy, done: set[int]) -> str:
         label = next(p for p in hierarchy.parents[label] if p not in done)
     names = [hierarchy.labels[i] for i in list(walk)[list(walk).index(label) :]]
     shown = names if len(names) <= 5 else [*names[:4], "...", names[-1]]
-    return " -> ".join(brief(name) for name in reversed([*shown, names[0]]))
+    return " -> ".join(short_name(name) for name in reversed([*shown, names[0]]))

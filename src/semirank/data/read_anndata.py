@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.messages import did_you_mean
 from .encode_features import encode_features
-from .hierarchy import suggestion
 
 if TYPE_CHECKING:
     from ..results.ranking import Ranking
@@ -47,7 +47,7 @@ def _columns(obs: Any, target: str | Sequence[str]) -> Any:
     for name in names:
         if name not in obs:
             known = [str(column) for column in obs.columns]
-            raise ValueError(f"There is no column {name!r} in .obs{suggestion(str(name), known)}.")
+            raise ValueError(f"There is no column {name!r} in .obs{did_you_mean(str(name), known)}.")
     return obs[names[0]] if len(names) == 1 else obs[names]
 
 

@@ -9,9 +9,10 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from ..runtime.messages import did_you_mean, short
 from .encode_features import ensure_dense
-from .hierarchy import ROOT, Hierarchy, suggestion
-from .read_text import parse_numbers, read_text, short
+from .hierarchy import ROOT, Hierarchy
+from .read_text import parse_numbers, read_text
 
 # Possessive (*+, ++): nothing is given back, so a line is read once from left to right, however long it is.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
@@ -221,7 +222,7 @@ def _codes(attribute: Attribute, occurring: Sequence[str]) -> tuple[Attribute, d
 def _refuse(cell: str, attribute: Attribute, where: str) -> NoReturn:
     if attribute.kind == "numeric":
         raise ValueError(f"{where}: {short(cell)} is no number (attribute {short(attribute.name)}).")
-    near = suggestion(cell, attribute.values)
+    near = did_you_mean(cell, attribute.values)
     raise ValueError(
         f"{where}: {short(cell)} is no declared value of the attribute {short(attribute.name)}{near}."
     )

@@ -1,4 +1,4 @@
-"""Text files from anywhere: bounded reading, decoding, numbers, and quoting in messages."""
+"""Text files from anywhere: bounded reading, decoding, numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ..runtime.memory import ensure_room
 _CHUNK = 1 << 24
 # Lines, cells and columns made of a text take 8 to 14 times its size (measured on numbers and words).
 _PER_BYTE = 15
-_SHOWN = 60
 
 
 def read_text(path: str | Path) -> str:
@@ -70,30 +69,3 @@ def parse_numbers(cells: Sequence[str], missing: frozenset[str]) -> np.ndarray |
             return None
     # Python reads 1_2 as 12, which nobody means in a data file
     return None if "_" in "".join(cells) else np.array(values, dtype=np.float64)
-
-
-def short(value: object) -> str:
-    """A value as a message quotes it: in quotes if it is text, on one line, never longer than a line.
-
-    Examples
-    --------
-    >>> short("red\\n")
-    "'red\\\\n'"
-    >>> len(short("x" * 10**6))
-    63
-    """
-    # Cut before it is quoted: the repr of a huge text is huge.
-    shown = repr(value[: _SHOWN + 3] if isinstance(value, str) else value)
-    return shown if len(shown) <= _SHOWN + 2 else f"{shown[:_SHOWN]}..."
-
-
-def brief(text: str) -> str:
-    """The same without quotes, for lists of names.
-
-    Examples
-    --------
-    >>> brief("red")
-    'red'
-    """
-    shown = short(text)
-    return shown[1:] if shown.endswith("...") else shown[1:-1]

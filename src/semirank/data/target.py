@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..runtime.memory import ensure_room
+from ..runtime.messages import did_you_mean, plural, short
 from .encode_features import (
     Column,
     array_column,
@@ -26,10 +27,8 @@ from .encode_features import (
     series_kind,
     unique_names,
 )
-from .hierarchy import Hierarchy, suggestion
-from .read_text import short
-
-TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarchical")
+from .hierarchy import Hierarchy
+from .tasks import TASKS
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +91,6 @@ class Target:
 
 _COLLECTIONS = (set, frozenset, list, tuple, np.ndarray)
 MAX_CLASSES = 20  # more different whole numbers than this are quantities, not classes (Def. 3.1)
-
-_WORDS = {
-    "classification": "classification",
-    "regression": "regression",
-    "multi_target": "multi-target regression",
-    "multi_label": "multi-label classification",
-    "hierarchical": "hierarchical multi-label classification",
-}
 
 
 class Given(NamedTuple):
@@ -214,7 +205,7 @@ def encode_target_like(
 def check_task(task: str, tree: Hierarchy | None) -> str:
     """The task, "hierarchical" where there is a hierarchy; refuses what does not fit."""
     if task not in ("auto", *TASKS):
-        near = suggestion(task, TASKS)
+        near = did_you_mean(task, TASKS)
         raise ValueError(f"task must be 'auto' or one of {', '.join(map(repr, TASKS))}, got {task!r}{near}.")
     if task == "hierarchical" and tree is None:
         raise ValueError("The hierarchical task needs hierarchy= (paths, edges or a Hierarchy).")
@@ -514,7 +505,7 @@ def _membership(given: Given, tree: Hierarchy) -> np.ndarray:
 def _check_labels(sets: Sequence[Iterable[object] | None], tree: Hierarchy) -> None:
     unknown = dict.fromkeys(str(x) for s in sets if s for x in s if str(x) not in tree.position)
     if unknown:
-        some = ", ".join(f"{short(x)}{suggestion(x, tree.labels)}" for x in list(unknown)[:3])
+        some = ", ".join(f"{short(x)}{did_you_mean(x, tree.labels)}" for x in list(unknown)[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise ValueError(f"Not in the hierarchy: {some}{more}; add them to it or correct y.")
 
@@ -542,7 +533,7 @@ def _check_informative(target: Target) -> list[str]:
             f"{what} constant among the labelled rows (n_samples={labeled}), so no feature can matter; "
             "label rows with other values."
         )
-    noun = "label" if target.task in ("multi_label", "hierarchical") else "target"
+    noun = TASKS[target.task].noun
     notes = []
     for idle, what in ((never, "never known"), (constant, "constant among the labelled rows")):
         if count := int(idle.sum()):
@@ -553,12 +544,10 @@ def _check_informative(target: Target) -> list[str]:
 
 def said_back(target: Target, *, hint: bool) -> list[str]:
     """What was understood, in words (Def. 3.1)."""
-    parts = [_WORDS[target.task]]
-    if target.task == "classification":
-        parts.append(f"{target.n_classes} classes")
-    elif target.task != "regression":
-        noun = "target" if target.task == "multi_target" else "label"
-        parts.append(f"{len(target.names)} {noun}{'' if len(target.names) == 1 else 's'}")
+    task = TASKS[target.task]
+    parts = [task.words]
+    if task.name != "regression":
+        parts.append(plural(target.n_classes or len(target.names), task.noun))
     parts.append(f"{int(target.labeled.sum())} of {len(target)} rows labelled")
     notes = [", ".join(parts)]
     if hint and target.classes is not None:

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.dataset import Dataset, load
-from ..data.target import TASKS
+from ..data.tasks import TASKS
 
 FILE = "manifest.json"
-# How the paper and the data call the tasks.
-SHORT = dict(zip(("stc", "str", "mtr", "mlc", "hmlc"), TASKS))
+SHORT = {task.abbreviation: name for name, task in TASKS.items()}
 # What is counted in a data set and compared with its manifest, where that gives the number.
 SIZES = {
     "examples": "rows",
@@ -129,7 +128,7 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
     place = f"{path}: {name}"
     task = item.get("task")
     task = SHORT.get(task, task) if isinstance(task, str) else task
-    if task not in TASKS:
+    if not isinstance(task, str) or task not in TASKS:
         raise ValueError(f"{place} has task {task!r}, but it must be one of {', '.join((*TASKS, *SHORT))}.")
     files = _texts(item, "files", place)
     data = tuple(file for file in files if not file.endswith(".xml"))  # Mulan's lists of label names
@@ -257,5 +256,5 @@ def sizes(dataset: Dataset) -> dict[str, int]:
             "classes_present": present,
             "classes_declared": present if declared is None else len(declared),
         }
-    key = {"multi_label": "labels", "hierarchical": "labels_in_hierarchy"}.get(dataset.task, "targets")
+    key = "labels_in_hierarchy" if dataset.hierarchy else f"{TASKS[dataset.task].noun}s"
     return counted | {key: values.shape[1]}

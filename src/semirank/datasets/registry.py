@@ -12,17 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..data.dataset import Dataset
-from ..data.hierarchy import suggestion
+from ..data.tasks import HEADINGS, TASKS
+from ..runtime.messages import did_you_mean
 from .manifest import Listed, NoManifestError, open_listed, read_folder
 
-# The paper's headings and the tasks below them.
-GROUPS = {
-    "classification": "classification",
-    "MLC": "multi_label",
-    "HMLC": "hierarchical",
-    "STR": "regression",
-    "MTR": "multi_target",
-}
 VARIABLE = "SEMIRANK_DATA"
 
 
@@ -70,7 +63,7 @@ class Entry:
     task : str
         One of the five tasks.
     group : str
-        The paper's heading: "classification", "MLC", "HMLC", "STR" or "MTR".
+        The paper's heading, such as "MLC".
     printed : mapping
         What the paper prints: examples, features, classes, labels or targets, and more; empty for stand-ins.
     stand_in_for : str or None
@@ -136,7 +129,7 @@ def entries() -> tuple[Entry, ...]:
         found.append(
             Entry(
                 name=item["name"],
-                task=GROUPS[item["group"]],
+                task=HEADINGS[item["group"]],
                 group=item["group"],
                 printed=item["printed"],
                 stand_in_for=item.get("stand_in_for"),
@@ -172,7 +165,7 @@ def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
     if found is None:
         # The names are long: a beginning may be too short to look alike.
         begun = [n for n in all_known if n.lower().startswith(name.lower())] if name else []
-        near = suggestion(begun[0] if begun else name, begun or all_known)
+        near = did_you_mean(begun[0] if begun else name, begun or all_known)
         raise ValueError(
             f"There is no data set {name!r}{near or '; `semirank datasets list` shows those there are'}."
         )
@@ -181,7 +174,7 @@ def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
 
 def _own_entry(listed: Listed) -> Entry:
     """A data set of the user's own manifest."""
-    group = next(group for group, task in GROUPS.items() if task == listed.task)
+    group = TASKS[listed.task].heading
     source = Source("folder", listed.where)
     return Entry(listed.name, listed.task, group, {}, listed.stand_in_for, listed.split, source)
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.hierarchy import suggestion
 from ..data.table import Table
 from ..data.target import Target
 from ..results.ranking import Ranking
+from ..runtime.messages import did_you_mean
 
 Rankings = dict[str, np.ndarray]
 
@@ -158,7 +158,7 @@ def as_methods(
 def _method(name: str, maker: Any, n_jobs: int | None) -> Method:
     if isinstance(maker, str):
         if maker not in BUILT_IN:
-            near = suggestion(maker, BUILT_IN)
+            near = did_you_mean(maker, BUILT_IN)
             raise ValueError(f"There is no method {maker!r}{near}; there are {', '.join(BUILT_IN)}.")
         return _built_in(name, maker, n_jobs)
     if _is_ranker(maker):

@@ -12,8 +12,9 @@ import numpy as np
 from ..data.encode_features import encode_features
 from ..data.table import Table
 from ..data.target import Target, encode_target
+from ..data.tasks import TASKS
 from ..judging.knn_judge import knn_predict
-from ..judging.measures import GREATER_IS_BETTER, MEASURE, task_score
+from ..judging.measures import task_score
 from ..rankers.forest_supervision import fold_numbers, judge_neighbors
 from ..results.evaluation import Evaluation, RankerScore
 from .cluster_hypothesis import cluster_hypothesis
@@ -129,7 +130,7 @@ def evaluate(
     forward, reverse = (
         _judge(table, target, folds, [subset[which] for subset in subsets], n_jobs) for which in (1, 2)
     )
-    better = GREATER_IS_BETTER[target.task]
+    better = TASKS[target.task].greater_is_better
     sizes = addition_sizes(table.shape[1])
     step("features")
     clusters = cluster_hypothesis(table, target)
@@ -139,7 +140,7 @@ def evaluate(
     step("ranking")
     return Evaluation(
         task=target.task,
-        measure=MEASURE[target.task],
+        measure=TASKS[target.task].measure,
         greater_is_better=better,
         rankers=tuple(rankers),
         effect=best.effect,
@@ -293,7 +294,7 @@ def _compare(trials: list[tuple[str, bool]], scores: Estimate, task: str) -> lis
     They are ordered by the mean of both sides. That says next to nothing about the difference of the
     sides, so picking the best ranker does not bias what is then said about the unlabelled rows.
     """
-    sign = 1.0 if GREATER_IS_BETTER[task] else -1.0
+    sign = TASKS[task].sign
     sides: dict[str, dict[bool, Estimate]] = {}
     for column, (name, side) in enumerate(trials):
         one = Estimate(sign * scores.whole[column], sign * scores.without[:, column])

@@ -7,15 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-MEASURE = {
-    "classification": "macro F1",
-    "regression": "RRMSE",
-    "multi_target": "RRMSE",
-    "multi_label": "pooled AUPRC",
-    "hierarchical": "pooled AUPRC",
-}
-
-GREATER_IS_BETTER = {task: name != "RRMSE" for task, name in MEASURE.items()}
+from ..data.tasks import TASKS
 
 
 def macro_f1(truth: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
@@ -163,7 +155,7 @@ def auprc_per_label(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
 def task_score(
     task: str, truth_values: np.ndarray, prototypes: np.ndarray, *, variance: np.ndarray | None = None
 ) -> float:
-    """The measure of a task (`MEASURE`; `GREATER_IS_BETTER` says which way it points).
+    """The measure of a task; `TASKS` names it and says which way it points.
 
     Parameters
     ----------
@@ -181,7 +173,7 @@ def task_score(
     >>> task_score("classification", np.array([[0.0], [1.0]]), np.array([[0.5, 0.5], [0.2, 0.8]]))
     1.0
     """
-    name = MEASURE[task]
+    name = TASKS[task].measure
     if name == "macro F1":
         prototypes = np.asarray(prototypes)
         return macro_f1(np.asarray(truth_values)[:, 0], prototypes.argmax(axis=1), prototypes.shape[1])

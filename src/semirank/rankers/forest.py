@@ -17,7 +17,8 @@ from .. import __version__
 from ..base.ranker import RankerBase, seed_of
 from ..data.decode_target import decode
 from ..data.target import Target, encode_target_like
-from ..judging.measures import GREATER_IS_BETTER, task_score
+from ..data.tasks import NUMBERS, TASKS
+from ..judging.measures import task_score
 from ..results.ranking import Ranking
 from ..trees.ensemble import Plan, Progress, forest_scores, grow_forest, predict_forest, prepare
 from ..trees.grow import Growth
@@ -30,7 +31,7 @@ RULES = ("judge", "cv", "oob")
 
 def _has_shares(ranker: ForestRanker) -> bool:
     task = getattr(ranker, "task_", None)
-    if task in ("regression", "multi_target"):
+    if task is not None and TASKS[task].kind == NUMBERS:
         raise AttributeError(f"predict_proba is for classes and label sets, not for task={task!r}.")
     return True
 
@@ -314,8 +315,7 @@ class ForestRanker(RankerBase):
         target: Target = encode_target_like(
             y, self._target_schema, unlabeled=self.unlabeled, n_rows=len(prototypes)
         )
-        sign = 1 if GREATER_IS_BETTER[self.task_] else -1
-        return sign * task_score(self.task_, target.values, prototypes)
+        return TASKS[self.task_].sign * task_score(self.task_, target.values, prototypes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

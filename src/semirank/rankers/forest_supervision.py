@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.target import Target
+from ..data.tasks import TASKS
 from ..judging.knn_judge import knn_predict
-from ..judging.measures import GREATER_IS_BETTER, task_score
+from ..judging.measures import task_score
 from ..trees.ensemble import Material, Plan, Progress, forest_scores, grow_forest, predict_forest
 from ..trees.ensemble import predict_out_of_bag as out_of_bag
 
@@ -152,12 +153,12 @@ def _walk(levels: Sequence[float], score, progress: Progress | None) -> list[dic
 
 
 def _best(path: list[dict[str, float]], task: str) -> float:
-    sign = 1 if GREATER_IS_BETTER[task] else -1
+    sign = TASKS[task].sign
     return max(path, key=lambda row: (sign * row["score"], row["supervision"]))["supervision"]
 
 
 def _unless_better(path: list[dict[str, float]], task: str) -> float:
-    sign = 1 if GREATER_IS_BETTER[task] else -1
+    sign = TASKS[task].sign
     supervised = path[-1]["score"]
     best = _best(path, task)
     gain = sign * (next(row["score"] for row in path if row["supervision"] == best) - supervised)

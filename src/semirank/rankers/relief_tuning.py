@@ -9,8 +9,9 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
+from ..data.tasks import TASKS
 from ..judging.knn_judge import Judge
-from ..judging.measures import GREATER_IS_BETTER, task_score
+from ..judging.measures import task_score
 from ..neighbors.search import Progress, run_parts
 from .forest_supervision import N_FOLDS, fold_numbers, judge_neighbors
 from .relief_sums import Pairs, find_pairs, grid_importances, make_view, nearest_labeled, rows_to_visit
@@ -103,6 +104,6 @@ def choose_setting(
         {"n_neighbors": k, "w0": w0, "w1": w1, "score": score}
         for (k, (w0, w1)), score in zip(settings, scored)
     ]
-    sign = 1.0 if GREATER_IS_BETTER[target.task] else -1.0
+    sign = TASKS[target.task].sign
     best = max(path, key=lambda row: sign * row["score"])  # the first of equals
     return Choice(int(best["n_neighbors"]), (best["w0"], best["w1"]), path, nearest)

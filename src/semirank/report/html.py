@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..judging.measures import GREATER_IS_BETTER, MEASURE
+from ..data.tasks import TASKS
 from ..results.agreement import agreement
-from ..results.ranking import CHOICE_NAMES, TASK_NAMES, Ranking
+from ..results.ranking import CHOICE_NAMES, Ranking
 from .svg_charts import Curve, heat_map, line_chart, number, number_grid, table, text
 
 HEAT_FEATURES, HEAT_TARGETS = 30, 60  # more would be a blur; the json and csv files hold them all
@@ -114,7 +114,8 @@ def _section(title: str, hint: str, body: str, name: str = "") -> str:
 def _tiles(ranking: Ranking) -> str:
     found = [(str(len(ranking)), "features", "")]
     if ranking.task:
-        found.append((TASK_NAMES.get(ranking.task, ranking.task).capitalize(), "task", ""))
+        words = TASKS[ranking.task].words if ranking.task in TASKS else ranking.task
+        found.append((words.capitalize(), "task", ""))
     if ranking.n_rows is not None and ranking.n_labeled is not None:
         share = 100 * ranking.n_labeled / max(ranking.n_rows, 1)
         bar = f'<div class="share"><i style="width:{share:.2f}%"></i></div>'
@@ -194,7 +195,7 @@ def _choice(ranking: Ranking) -> str:
     if not path or not tuned:
         return ""
     chosen = [row for row in path if all(row[name] == ranking.choice[name] for name in tuned)]
-    measure = MEASURE.get(ranking.task, "score")
+    measure = TASKS[ranking.task].measure if ranking.task in TASKS else "score"
     if len(tuned) == 1 and all(isinstance(row[tuned[0]], int | float) for row in path):
         rows = sorted(path, key=lambda row: row[tuned[0]])
         curve = Curve("", [row[tuned[0]] for row in rows], [row["score"] for row in rows])
@@ -216,9 +217,9 @@ def _choice(ranking: Ranking) -> str:
 
 
 def _direction(task: str) -> str:
-    if task not in GREATER_IS_BETTER:
+    if task not in TASKS:
         return ""
-    return ", larger is better" if GREATER_IS_BETTER[task] else ", smaller is better"
+    return ", larger is better" if TASKS[task].greater_is_better else ", smaller is better"
 
 
 def _influence_grids(path: list[dict[str, Any]], choice: dict[str, Any], rest: list[str]) -> str:

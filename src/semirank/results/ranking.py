@@ -14,15 +14,8 @@ import numpy as np
 
 from .. import __version__
 from ..data.encode_features import make_frame
+from ..data.tasks import TASKS
 from .agreement import Agreement, agreement
-
-TASK_NAMES = {
-    "classification": "classification",
-    "regression": "regression",
-    "multi_target": "multi-target regression",
-    "multi_label": "multi-label classification",
-    "hierarchical": "hierarchical multi-label classification",
-}
 
 CHOICE_NAMES = {"supervision": "w", "n_neighbors": "k"}  # tuned parameters as the definitions call them
 
@@ -299,7 +292,7 @@ class Ranking:
         best = [name for name, _ in self.top(3)]
         sentence = f"{how} ranked {len(self)} feature{'' if len(self) == 1 else 's'}"
         if self.task:
-            sentence += f" for {TASK_NAMES.get(self.task, self.task)}"
+            sentence += f" for {TASKS[self.task].words if self.task in TASKS else self.task}"
         if self.n_rows is not None and self.n_labeled is not None:
             sentence += f" from {self.n_labeled} labelled rows of {self.n_rows}"
         verb = "comes" if len(best) == 1 else "come"

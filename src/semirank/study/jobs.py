@@ -15,8 +15,8 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
+from ..data.tasks import TASKS
 from ..judging.knn_judge import knn_score
-from ..judging.measures import GREATER_IS_BETTER, MEASURE
 from .plan import POOLS, SIDES, Job, Preset, Study, folds_of, stable_number
 from .records import Record
 
@@ -85,8 +85,8 @@ def run_job(job: Job, study: Study) -> list[Record]:
                     score=score,
                     pool=pool,
                     k=k,
-                    measure=MEASURE[task],
-                    greater_is_better=GREATER_IS_BETTER[task],
+                    measure=TASKS[task].measure,
+                    greater_is_better=TASKS[task].greater_is_better,
                     value=value,
                     seconds=ranked.seconds,
                     tuning_seconds=ranked.tuning_seconds,

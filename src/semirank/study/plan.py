@@ -264,11 +264,11 @@ _PAIRS = {"relief": (0.3, 2e-9), "laplace": (0.03, 2e-9), "equal": (0.02, 3e-10)
 
 
 def _known(name: str, known: Iterable[str], what: str) -> str:
-    from ..data.hierarchy import suggestion
+    from ..runtime.messages import did_you_mean
 
     known = tuple(known)
     if name not in known:
-        near = suggestion(name, known)
+        near = did_you_mean(name, known)
         raise ValueError(f"There is no {what} {name!r}{near}; there are {', '.join(known)}.")
     return name
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.tasks import TASKS
 from .store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def paper_numbers(X: Table, target: Target) -> dict[str, float]:
         found |= {SIZE: target.n_classes, MAJORITY: float(counts.max() / counts.sum())}
     else:
         found[SIZE] = known.shape[1]
-    if target.task in ("multi_label", "hierarchical"):
+    if TASKS[target.task].is_label_set:
         found[PER_ROW] = float(np.nansum(known, axis=1).mean())
         found[DEPTH] = 1 if target.hierarchy is None else target.hierarchy.depth
     return found

@@ -19,7 +19,7 @@ class Record(NamedTuple):
 
     dataset: str
     task: str
-    # The paper's heading: "classification", "MLC", "HMLC", "STR" or "MTR".
+    # The paper's heading, as `semirank.data.tasks` spells it.
     group: str
     # 0 for a predefined split.
     fold: int
@@ -37,7 +37,7 @@ class Record(NamedTuple):
     # "labelled" | "all": the judge's pool (Def. 2.2)
     pool: str
     k: int
-    # A name of `semirank.judging.measures`.
+    # As `semirank.data.tasks` names it.
     measure: str
     greater_is_better: bool
     value: float

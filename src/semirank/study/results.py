@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.tasks import HEADINGS
 from ..evaluation.curves import area
 from .paper import known_stand_ins, paper_names
 from .plan import FOREST_SCORES, FORESTS
 from .records import Record
 from .statistics import rank_rows
 
-GROUPS = ("classification", "MLC", "HMLC", "STR", "MTR")
+GROUPS = tuple(HEADINGS)
 ENSEMBLES = FORESTS
 SCORES = (*FOREST_SCORES, "relief", "laplace")
 FAMILIES = (*ENSEMBLES, "relief", "laplace")

@@ -20,6 +20,7 @@ import numpy as np
 from ..data.scaling import in_range, spans
 from ..data.table import Table
 from ..data.target import Target
+from ..data.tasks import TASKS
 
 _BLOCK = 64  # variables that are scaled at a time: few enough to stay in the processor's cache
 
@@ -307,7 +308,7 @@ def build_prototype(target: Target) -> Prototype:
         variable[:] = 0
         gini = 1 - np.sum((values.sum(axis=0) / count) ** 2)
         unit[:] = 1 / gini if gini > 0 else 0.0
-    elif target.task in ("multi_label", "hierarchical"):
+    elif TASKS[target.task].is_label_set:
         share = values.sum(axis=0) / count
         variance = share * (1 - share)
         unit[variance > 0] = 1 / variance[variance > 0]

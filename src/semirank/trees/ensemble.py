@@ -12,6 +12,7 @@ import numpy as np
 from ..data.scaling import from_unit, units, unscale
 from ..data.table import Table
 from ..data.target import Target
+from ..data.tasks import NUMBERS, TASKS
 from ..runtime.memory import ensure_room
 from ..runtime.parallel import count_workers, each, one_blas_thread
 from .columns import (
@@ -28,7 +29,7 @@ from .columns import (
 )
 from .grow import Growth, Tree, grow_tree, make_scratch
 from .predict import apply_tree, node_sums, per_target_gain, prototypes
-from .scores import KIND, NUMBERS, node_scores, permutation_damage
+from .scores import node_scores, permutation_damage
 from .sparse_binary import Bits, bits_in, find_bits
 from .split import Scratch
 
@@ -114,7 +115,9 @@ def grow_forest(
     prototype = build_prototype(target)
     answer = number_answers(target) if plan.growth.only_differing else target.labeled.astype(np.int64) - 1
     material = material._replace(bits=bits_in(material.bits, space, supervision))
-    work = partial(_grow_chunk, material, space, prototype, answer, KIND[target.task], plan, with_rforest)
+    work = partial(
+        _grow_chunk, material, space, prototype, answer, TASKS[target.task].kind, plan, with_rforest
+    )
     members: list[Member] = []
     per_target = np.zeros((material.table.shape[1], len(target.names)))
     for grown in each(work, _chunks(plan.n_trees, n_workers), n_jobs, shared=False):
@@ -133,7 +136,7 @@ def number_answers(target: Target) -> np.ndarray:
     differ from them in its last bit.
     """
     answer = np.where(target.labeled, np.arange(len(target)), -1)
-    if KIND[target.task] != NUMBERS:
+    if TASKS[target.task].kind != NUMBERS:
         rows = np.flatnonzero(target.labeled)
         answer[rows] = np.unique(target.values[rows], axis=0, return_inverse=True)[1].ravel()
     return answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.tasks import CLASSES, NUMBERS
 from ..runtime.jit import fast_kernel, inner, kernel
 from .columns import Prototype
 from .grow import Tree
@@ -13,15 +14,6 @@ from .random import below, feature_seed
 # Losses below the floor, gains below theirs, would make the relative damage explode (Def. 1.4).
 LOSS_FLOOR = 1e-3
 GAIN_FLOOR = 0.01
-
-CLASSES, NUMBERS, LABELS = 0, 1, 2
-KIND = {
-    "classification": CLASSES,
-    "regression": NUMBERS,
-    "multi_target": NUMBERS,
-    "multi_label": LABELS,
-    "hierarchical": LABELS,
-}
 
 
 @kernel

@@ -13,7 +13,7 @@ from semirank.data.dataset import Dataset, load
 from semirank.data.encode_features import encode_features
 from semirank.data.target import encode_target
 
-from .optional import needs_pandas, needs_pyarrow, pa, parquet, pd
+from ..optional import needs_pandas, needs_pyarrow, pa, parquet, pd
 
 CSV = "size,colour,fruit\n3.5,red,cherry\n20,yellow,lemon\n?,red,\n"
 ARFF = (
@@ -398,7 +398,7 @@ def test_dataset_goes_straight_into_encoding(write):
 
 
 def entries():
-    from .conftest import shared
+    from ..conftest import shared
 
     folder = shared("data")
     if folder is None or not (folder / "manifest.json").exists():

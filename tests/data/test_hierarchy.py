@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from semirank import Hierarchy
 
-from . import naive_data as naive
+from . import naive_hierarchy as naive
 
 
 @st.composite

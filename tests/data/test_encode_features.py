@@ -17,7 +17,7 @@ from semirank import Table
 from semirank.data.encode_features import encode_features, encode_like, feature_names
 from semirank.runtime import memory as _memory
 
-from .optional import pd, pl
+from ..optional import pd, pl
 
 
 def same(a: Table, b: Table) -> bool:

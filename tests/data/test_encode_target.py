@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from semirank import Hierarchy
-from semirank.data.target import MAX_CLASSES, TASKS, Target, encode_target, encode_target_like
+from semirank.data.target import MAX_CLASSES, Target, encode_target, encode_target_like
+from semirank.data.tasks import TASKS
 
-from .optional import pd, pl
+from ..optional import pd, pl
 
 nan = np.nan
 PATHS = ["r", "r/s", "t"]
