@@ -488,28 +488,6 @@ class TestStart:
 
 
 class TestTerminal:
-    def test_progress_is_silent_when_quiet(self):
-        with _terminal.progress(quiet=True) as progress:
-            assert progress is None
-
-    def test_progress_in_a_log(self, capsys, monkeypatch):
-        clock = iter([0.0, 1.0, 6.0, 7.0, 12.0])
-        monkeypatch.setattr(_terminal.time, "monotonic", lambda: next(clock))
-        with _terminal.progress() as progress:
-            for done in range(5):
-                progress(done, 4, "trees")
-        assert capsys.readouterr().err.splitlines() == ["trees: 2 of 4", "trees: 4 of 4"]
-
-    def test_progress_on_a_terminal(self, monkeypatch):
-        stream = io.StringIO()
-        stream.isatty = lambda: True
-        monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setenv("TERM", "xterm")
-        with _terminal.progress() as progress:
-            progress(0, 3, "trees")
-            progress(3, 3, "trees")
-        assert "trees" in stream.getvalue()
-
     def test_table_on_a_terminal_keeps_brackets(self, monkeypatch):
         stream = io.StringIO()
         stream.isatty = lambda: True

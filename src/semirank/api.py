@@ -96,7 +96,9 @@ def rank(
         ranker = _make(Ranker, params)
     ranking = ranker.fit(X, y, progress=progress).to_ranking()
     if write_to_var is not None:
-        _anndata.write(data, ranking, write_to_var)
+        from .results.files import to_anndata
+
+        to_anndata(ranking, data, write_to_var)
     return ranking
 
 

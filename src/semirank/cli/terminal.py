@@ -7,7 +7,6 @@ import re
 import sys
 import sysconfig
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,9 +15,9 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from ..runtime.atomic_write import writing
+from ..runtime.progress import show_progress as progress  # noqa: F401  for the commands
 from . import precompile as _aside
 
-Progress = Callable[[int, int, str], None]
 Result = TypeVar("Result")
 
 INTERRUPTED = "interrupted; no file was left half written."
@@ -116,43 +115,6 @@ def collected_warnings(notes: list[str]) -> Iterator[None]:
         yield
     texts = (_one_line(warning.message).removesuffix(".") for warning in caught)
     notes += dict.fromkeys(text for text in texts if text not in notes)
-
-
-@contextmanager
-def progress(quiet: bool = False) -> Iterator[Progress | None]:
-    """Something to call as (done, total, what): a bar on a terminal, plain lines in a log, or None."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-            tasks: dict[str, object] = {}
-
-            def draw(done: int, total: int, what: str) -> None:
-                if what not in tasks:
-                    tasks[what] = bars.add_task(what, total=total)
-                bars.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
-
-            yield draw
-    else:
-        yield _log_lines()
-
-
-def _log_lines(every: float = 5.0) -> Progress:
-    """At most one line in `every` seconds; work that is over before that stays silent."""
-    last: dict[str, float] = {}
-
-    def report(done: int, total: int, what: str) -> None:
-        now = time.monotonic()
-        if now - last.setdefault(what, now) >= every:
-            last[what] = now
-            say(f"{what}: {done} of {total}")
-
-    return report
 
 
 def kernel_files() -> list[Path]:

@@ -1,4 +1,4 @@
-"""AnnData objects: features from `.X`, the target from `.obs`, the result to `.var`."""
+"""AnnData objects: features from `.X`, the target from `.obs`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ..runtime.messages import did_you_mean
 from .encode_features import encode_features
 
 if TYPE_CHECKING:
-    from ..results.ranking import Ranking
     from .table import Table
 
 
@@ -49,12 +48,3 @@ def _columns(obs: Any, target: str | Sequence[str]) -> Any:
             known = [str(column) for column in obs.columns]
             raise ValueError(f"There is no column {name!r} in .obs{did_you_mean(str(name), known)}.")
     return obs[names[0]] if len(names) == 1 else obs[names]
-
-
-def write(data: Any, ranking: Ranking, prefix: str) -> None:
-    """PREFIX_rank, PREFIX_genie3, PREFIX_genie3_se and so on as columns of `.var`, in place of older ones."""
-    data.var[f"{prefix}_rank"] = ranking.ranks
-    for name, scores in ranking.all_scores.items():
-        data.var[f"{prefix}_{name}"] = scores
-        if name in ranking.all_standard_errors:
-            data.var[f"{prefix}_{name}_se"] = ranking.all_standard_errors[name]

@@ -10,15 +10,15 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ..runtime.progress import Progress
 from .manifest import FILE, SIZES, Listed, file_sha256, open_listed, read_folder, sizes
 from .registry import Entry, data_folder, find
 
-Progress = Callable[[int, int, str], None]
 OPENML = "https://www.openml.org/api/v1/json/data/"
 TIMEOUT = 30  # seconds without a byte
 CHUNK = 1 << 16

@@ -8,21 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from ..results.evaluation import Interval
+
 CONFIDENCE = 0.95
 GROUPS = 30  # enough for Student's t to be near the normal, few enough for slow measures
-
-
-class Interval(NamedTuple):
-    """A value with its confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def verdict(self) -> int:
-        """1 or -1 where the interval lies above or below 0, else 0: no difference."""
-        return int(self.low > 0) - int(self.high < 0)
 
 
 class Estimate(NamedTuple):

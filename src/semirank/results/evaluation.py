@@ -12,11 +12,23 @@ import numpy as np
 
 from .. import __version__
 from ..data.encode_features import make_frame
-from ..evaluation.intervals import Interval
 from .ranking import Ranking, plain, printable
 
 FORMATS = (".json", ".html")
 VERDICTS = {1: "helped", 0: "no difference", -1: "hurt"}
+
+
+class Interval(NamedTuple):
+    """A value with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> int:
+        """1 or -1 where the interval lies above or below 0, else 0: no difference."""
+        return int(self.low > 0) - int(self.high < 0)
 
 
 class RankerScore(NamedTuple):

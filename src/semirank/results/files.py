@@ -1,4 +1,4 @@
-"""Rankings on disk: json (everything), csv (the table), fimp (CLUS), html (the report)."""
+"""Rankings on disk: json (all of it), csv (the table), fimp (CLUS), html (the report); and in AnnData."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -163,14 +164,16 @@ def from_fimp(text: str) -> Ranking:
     return _assemble(tuple(name for _, name, _ in rows), columns, {}, targets, None, " ".join(lines[:rule]))
 
 
+def to_anndata(ranking: Ranking, data: Any, prefix: str) -> None:
+    """PREFIX_rank, PREFIX_genie3, PREFIX_genie3_se and so on as columns of `.var`, in place of older ones."""
+    data.var[f"{prefix}_rank"] = ranking.ranks
+    for name, scores in ranking.all_scores.items():
+        data.var[f"{prefix}_{name}"] = scores
+        if name in ranking.all_standard_errors:
+            data.var[f"{prefix}_{name}_se"] = ranking.all_standard_errors[name]
+
+
 # Neither csv nor fimp has a place for the method; its name stands in the description or the titles.
-_METHOD_WORDS = {
-    "relief": "relief",
-    "laplace": "laplace",
-    "forest": "forest",
-    "genie3": "forest",
-    "symbolic": "forest",
-}
 _NOT_IN_TITLES = str.maketrans(dict.fromkeys(",[]\t\r\n", "_"))  # they carry the layout of a fimp file
 
 

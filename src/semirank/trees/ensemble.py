@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from ..data.target import Target
 from ..data.tasks import NUMBERS, TASKS
 from ..runtime.memory import ensure_room
 from ..runtime.parallel import count_workers, each, one_blas_thread
+from ..runtime.progress import Progress
 from .columns import (
     Columns,
     Prototype,
@@ -32,8 +33,6 @@ from .predict import apply_tree, node_sums, per_target_gain, prototypes
 from .scores import node_scores, permutation_damage
 from .sparse_binary import Bits, bits_in, find_bits
 from .split import Scratch
-
-Progress = Callable[[int, int, str], None]
 
 
 class Material(NamedTuple):

@@ -1,0 +1,80 @@
+"""The methods: a new one is a row of `METHODS` and a module of its own. Light to import."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import product
+from typing import Any, NamedTuple
+
+IMPORTANCES = ("genie3", "symbolic", "rforest")
+ENSEMBLES = ("random_forest", "extra_trees", "bagging")
+# Relief's settings without tuning, and those that tuning compares: the paper's grid. The setting without
+# tuning comes first, so that it wins ties.
+RELIEF_NEIGHBORS = (15, 20, 30)
+RELIEF_INFLUENCE = (0.0, 1.0)
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+RELIEF_INFLUENCES = (
+    RELIEF_INFLUENCE,
+    *((w0, w1) for w0, w1 in product(_QUARTERS, repeat=2) if w0 <= w1 and (w0, w1) != RELIEF_INFLUENCE),
+)
+
+
+class Method(NamedTuple):
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What `rank` and the command line call it.
+    words : str
+        What the command line says about it.
+    ranker : str
+        The module of this room and the class in it.
+    scores : tuple of str
+        The importances that it gives, the main one first.
+    compared : dict of str to dict
+        The names under which it takes part in an evaluation, each with the parameters of its ranker.
+    final : dict
+        Parameters that differ in an evaluation's last step, the ranking of all rows.
+    task : str
+        The one task that it was made for, so the one where it takes part unasked; "" for all.
+    """
+
+    name: str
+    words: str
+    ranker: str
+    scores: tuple[str, ...]
+    compared: dict[str, dict[str, Any]]
+    final: dict[str, Any] = {}  # noqa: RUF012
+    task: str = ""
+
+    def load(self) -> Any:
+        """The class of the ranker, imported now."""
+        module, name = self.ranker.split(".")
+        return getattr(import_module(f"{__package__}.{module}"), name)
+
+
+# Small forests: the judge's own noise hides what more trees would add. Halfway between target and features,
+# because a rule such as "judge" would mostly fall back to w = 1, which leaves nothing to compare, and would
+# cost twenty forests where this costs one.
+_QUICK_FOREST = {"importance": IMPORTANCES, "supervision": 0.5, "n_estimators": 25}
+_FORESTS = {
+    "forest" if ensemble == "random_forest" else ensemble: {"ensemble": ensemble, **_QUICK_FOREST}
+    for ensemble in ENSEMBLES
+}
+_ROWS = (
+    Method(
+        "forest", "semi-supervised trees", "forest.ForestRanker", IMPORTANCES, _FORESTS, {"n_estimators": 100}
+    ),
+    Method("relief", "semi-supervised Relief", "relief.ReliefRanker", ("relief",), {"relief": {}}),
+    Method(
+        "laplace", "the Laplacian score", "laplace.LaplaceRanker", ("laplace",), {"laplace": {}},
+        task="regression",
+    ),
+)  # fmt: skip
+METHODS = {method.name: method for method in _ROWS}
+DEFAULT = "forest"  # what "auto" stands for
+COMPARED = {name: method for method in _ROWS for name in method.compared}
+# The study tells the ensembles apart and calls each by its own name.
+FAMILIES = (*ENSEMBLES, *(name for name in METHODS if name != "forest"))
+SCORES = tuple(score for method in _ROWS for score in method.scores)

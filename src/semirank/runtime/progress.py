@@ -1,0 +1,49 @@
+"""How far long work has come: what it calls while it runs, shown as a bar or as lines of a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# progress(done, total, what), called while something long is running.
+Progress = Callable[[int, int, str], None]
+
+
+@contextmanager
+def show_progress(quiet: bool = False) -> Iterator[Progress | None]:
+    """Something to call as (done, total, what): a bar on a terminal, plain lines in a log, or None."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+            tasks: dict[str, Any] = {}
+
+            def draw(done: int, total: int, what: str) -> None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total)
+                bars.update(tasks[what], completed=done, total=total)
+
+            yield draw
+    else:
+        yield log_lines()
+
+
+def log_lines(every: float = 5.0) -> Progress:
+    """At most one line in `every` seconds; work that is over before that stays silent."""
+    last: dict[str, float] = {}
+
+    def report(done: int, total: int, what: str) -> None:
+        now = time.monotonic()
+        if now - last.setdefault(what, now) >= every:
+            last[what] = now
+            print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
+
+    return report
