@@ -17,8 +17,9 @@ from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.judging.measures import task_score
+from semirank.judging.splits import fold_numbers
 from semirank.neighbors.search import fit_metric, nearest_l1
-from semirank.rankers.forest_supervision import fold_numbers, judge_neighbors
+from semirank.rankers.forest_supervision import judge_neighbors
 from semirank.rankers.relief import INFLUENCES, relief_scores
 from semirank.rankers.relief_sums import (
     closeness,

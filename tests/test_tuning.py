@@ -13,11 +13,11 @@ from semirank.data.target import encode_target
 from semirank.data.tasks import TASKS
 from semirank.judging.knn_judge import knn_predict
 from semirank.judging.measures import task_score
+from semirank.judging.splits import fold_numbers
 from semirank.rankers import forest_supervision as tuning
 from semirank.rankers.forest_supervision import (
     CV_LEVELS,
     JUDGE_LEVELS,
-    fold_numbers,
     for_predictions,
     judge_neighbors,
 )

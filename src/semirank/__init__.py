@@ -17,6 +17,7 @@ _HOME = {
     "Ranking": "results.ranking",
     "ReliefRanker": "rankers.relief",
     "Table": "data.table",
+    "Teacher": "teacher.teacher",
     "cluster_hypothesis": "evaluation.cluster_hypothesis",
     "evaluate": "evaluation.evaluate",
     "knn_score": "evaluation.knn_score",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .rankers.relief import ReliefRanker
     from .results.evaluation import Evaluation
     from .results.ranking import Ranking
+    from .teacher.teacher import Teacher
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What every ranker shares: reading X and y, and being a scikit-learn feature selector."""
+"""What every ranker shares: being a scikit-learn feature selector that tells its ranking."""
 
 from __future__ import annotations
 
@@ -6,66 +6,28 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.encode_features import encode_features, encode_like, frame_kind
+from ..data.encode_features import frame_kind
 from ..data.table import Table
-from ..data.target import Target, encode_target
+from ..data.target import Target
 from ..results.ranking import Ranking, rank_numbers
+from .estimator import EncodingBase
 
 
-class RankerBase(SelectorMixin, BaseEstimator):
-    """Encode, select, describe. A ranker adds its parameters, `fit` and `to_ranking`.
+class RankerBase(SelectorMixin, EncodingBase):
+    """Select and describe. A ranker adds its parameters, `fit` and `to_ranking`.
 
-    The constructor of every ranker has `task`, `hierarchy`, `hierarchy_decay`, `categorical_features`,
-    `unlabeled`, `n_features_to_select`, `n_jobs` and `random_state`.
+    The constructor of every ranker has `n_features_to_select` beside the parameters of `EncodingBase`.
     """
 
-    task: Any
-    hierarchy: Any
-    hierarchy_decay: float
-    categorical_features: Any
-    unlabeled: Any
     n_features_to_select: Any
 
     def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
-        """Read X and y (Def. 3.1); sets what scikit-learn expects and starts `notes_`."""
-        self.notes_: list[str] = []
         _check_share(self.n_features_to_select)
-        table = encode_features(X, categorical_features=self.categorical_features, notes=self.notes_)
-        target = encode_target(
-            y,
-            task=self.task,
-            unlabeled=self.unlabeled,
-            hierarchy=self.hierarchy,
-            hierarchy_decay=self.hierarchy_decay,
-            n_rows=len(table),
-            notes=self.notes_,
-        )
-        validate_data(self, X, skip_check_array=True)
-        if isinstance(X, Table):
-            self.feature_names_in_ = np.array(X.names, dtype=object)
-        self._schema = table.take(np.arange(0))  # no rows: enough to encode later ones alike
-        self.task_ = target.task
-        self.n_rows_ = len(table)
-        self.n_labeled_ = int(target.labeled.sum())
-        self.missing_share_ = np.isnan(table.values).mean(axis=0)
-        self._target_schema = target.take(np.arange(0))
-        self.__dict__.pop("classes_", None)  # of an earlier fit
-        if target.classes is not None:
-            self.classes_ = target.classes
-        return table, target
-
-    def _encode_new(self, X: Any) -> Table:
-        check_is_fitted(self, "_schema")
-        table = encode_like(X, self._schema, estimator_name=type(self).__name__)
-        if not isinstance(X, Table):  # warns where only one of fit and now has names
-            validate_data(self, X, skip_check_array=True, reset=False)
-        return table
+        return super()._encode(X, y)
 
     def _finish(
         self,
@@ -112,24 +74,6 @@ class RankerBase(SelectorMixin, BaseEstimator):
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""
         raise NotImplementedError
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
-        return tags
-
-
-def seed_of(random_state: Any) -> int:
-    """The whole number behind a `random_state`: given back as `random_state`, it repeats the run."""
-    if isinstance(random_state, Integral):
-        check_random_state(random_state)  # says what is wrong with a number out of range
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _check_share(wanted: Any) -> None:

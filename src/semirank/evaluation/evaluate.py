@@ -15,7 +15,8 @@ from ..data.target import Target, encode_target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import knn_predict
 from ..judging.measures import task_score
-from ..rankers.forest_supervision import fold_numbers, judge_neighbors
+from ..judging.splits import fold_numbers
+from ..rankers.forest_supervision import judge_neighbors
 from ..results.evaluation import Evaluation, RankerScore
 from .cluster_hypothesis import cluster_hypothesis
 from .compared_methods import Method, as_methods

@@ -126,6 +126,16 @@ def fold_mean(scores: np.ndarray, folds: Sequence[Fold]) -> np.ndarray:
     return np.average(np.asarray(scores, dtype=float), axis=0, weights=[len(fold.test) for fold in folds])
 
 
+def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Fold of every labelled row, -1 for the others; classes are spread evenly over the folds."""
+    fold = np.full(len(target), -1)
+    rows = rng.permutation(np.flatnonzero(target.labeled))
+    if target.task == "classification":
+        rows = rows[np.argsort(target.values[rows, 0], kind="stable")]
+    fold[rows] = np.arange(len(rows)) % n_folds
+    return fold
+
+
 def _share(n: int, fold: int, n_folds: int) -> int:
     """Labels that one fold keeps: floor(L / (x - 1)) + r_i."""
     whole, rest = divmod(n, n_folds - 1)

@@ -204,6 +204,45 @@ def nearest_squared(
     return Neighbors(found.rows, found.distances * (total * largest))
 
 
+def nearest_points(
+    pool: np.ndarray,
+    query: np.ndarray,
+    k: int,
+    *,
+    own: np.ndarray | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Neighbors:
+    """The k nearest rows of `pool` by the mean squared difference of complete numeric columns.
+
+    Parameters
+    ----------
+    pool, query : ndarray of shape (n_rows, n_columns)
+    k : int
+        At most the rows there are is used.
+    own : ndarray of int64, optional
+        For every query row the pool row that it is, which is left out.
+    n_jobs : int, optional
+    progress : callable, optional
+
+    Returns
+    -------
+    Neighbors
+
+    Examples
+    --------
+    >>> nearest_points(np.array([[0.0], [1.0], [4.0]]), np.array([[3.0]]), 2)
+    Neighbors(rows=array([[2, 1]]), distances=array([[1., 4.]]))
+    """
+    n_columns = pool.shape[1]
+    space = squared_space(pool, query, np.zeros(n_columns, np.int64), own)
+    search = SquaredSearch(space, np.full(n_columns, 1.0 / n_columns))
+    blocks = row_blocks(len(query), len(pool))
+    return _joined(
+        run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs, progress)
+    )
+
+
 def squares(metric: Metric, pool: Table, query: Table | None = None) -> SquaredSpace:
     """Lay out a pool, and rows whose neighbours are sought (None: its own), for many sets of weights."""
     scaled = metric.scale(pool.values)

@@ -9,16 +9,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from ..base.ranker import RankerBase, seed_of
-from ..data.decode_target import decode
-from ..data.target import Target, encode_target_like
-from ..data.tasks import NUMBERS, TASKS
-from ..judging.measures import task_score
+from ..base.estimator import PredictorMixin, seed_of
+from ..base.ranker import RankerBase
 from ..results.ranking import Ranking
 from ..trees.ensemble import Plan, Progress, forest_scores, grow_forest, predict_forest, prepare
 from ..trees.grow import Growth
@@ -29,14 +24,7 @@ IMPORTANCES = ("genie3", "symbolic", "rforest")
 RULES = ("judge", "cv", "oob")
 
 
-def _has_shares(ranker: ForestRanker) -> bool:
-    task = getattr(ranker, "task_", None)
-    if task is not None and TASKS[task].kind == NUMBERS:
-        raise AttributeError(f"predict_proba is for classes and label sets, not for task={task!r}.")
-    return True
-
-
-class ForestRanker(RankerBase):
+class ForestRanker(RankerBase, PredictorMixin):
     """Rank features by an ensemble of semi-supervised predictive clustering trees.
 
     Rows without a target take part: a split is good if it makes the two sides purer in the target, where that
@@ -298,31 +286,6 @@ class ForestRanker(RankerBase):
     def _prototypes(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_forest")
         return predict_forest(self._forest, self._encode_new(X).values)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predictions of the ensemble, in the terms of y; label sets as 0/1 rows, ancestors included."""
-        prototypes = self._prototypes(X)
-        return decode(self._target_schema, prototypes)
-
-    @available_if(_has_shares)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class shares (columns as in `classes_`) or label shares."""
-        return self._prototypes(X)
-
-    def score(self, X: Any, y: Any) -> float:
-        """The task's measure on the known cells of y, larger is better: macro F1, -RRMSE or pooled AUPRC."""
-        prototypes = self._prototypes(X)
-        target: Target = encode_target_like(
-            y, self._target_schema, unlabeled=self.unlabeled, n_rows=len(prototypes)
-        )
-        return TASKS[self.task_].sign * task_score(self.task_, target.values, prototypes)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(
-            multi_label=True
-        )  # predict_proba promises what a classifier does
-        return tags
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""

@@ -12,6 +12,7 @@ from ..data.target import Target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import knn_predict
 from ..judging.measures import task_score
+from ..judging.splits import fold_numbers
 from ..trees.ensemble import Material, Plan, Progress, forest_scores, grow_forest, predict_forest
 from ..trees.ensemble import predict_out_of_bag as out_of_bag
 
@@ -32,16 +33,6 @@ class Choice(NamedTuple):
 
     supervision: float
     path: list[dict[str, float]]
-
-
-def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Fold of every labelled row, -1 for the others; classes are spread evenly over the folds."""
-    fold = np.full(len(target), -1)
-    rows = rng.permutation(np.flatnonzero(target.labeled))
-    if target.task == "classification":
-        rows = rows[np.argsort(target.values[rows, 0], kind="stable")]
-    fold[rows] = np.arange(len(rows)) % n_folds
-    return fold
 
 
 def judge_neighbors(n_labeled: int) -> int:

@@ -13,8 +13,7 @@ from ..base.ranker import RankerBase
 from ..data.scaling import in_range, ranges
 from ..data.table import Table
 from ..data.target import Target
-from ..neighbors.layouts import SquaredSearch, squared_space
-from ..neighbors.search import Progress, row_blocks, run_parts
+from ..neighbors.search import Progress, nearest_points, row_blocks, run_parts
 from ..neighbors.target_distance import TargetSpace, target_space
 from ..results.ranking import Ranking
 from ..runtime.memory import ensure_room
@@ -222,11 +221,15 @@ def _neighbors(
     out = np.empty((len(columns), k), np.int64)
     if len(unknown):
         # An unlabelled row compares features with everybody, a labelled one with the unlabelled rows.
-        out[unknown] = _by_features(columns, columns[unknown], unknown, k, n_jobs, progress)[0]
+        out[unknown] = nearest_points(
+            columns, columns[unknown], k, own=unknown, n_jobs=n_jobs, progress=progress
+        ).rows
     if len(known):
         rows, distances = among.rows, among.distances
         if len(unknown):
-            found, apart = _by_features(columns[unknown], columns[known], None, k, n_jobs, progress)
+            found, apart = nearest_points(
+                columns[unknown], columns[known], k, n_jobs=n_jobs, progress=progress
+            )
             apart = np.rint(apart / CELL) * CELL
             rows = np.hstack([rows, unknown[found]])
             distances = np.hstack([distances, apart])
@@ -235,24 +238,6 @@ def _neighbors(
             rows = np.take_along_axis(rows, order, axis=1)
         out[known] = rows[:, :k]
     return out
-
-
-def _by_features(
-    pool: np.ndarray,
-    query: np.ndarray,
-    own: np.ndarray | None,
-    k: int,
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest pool rows by the mean squared difference of the columns."""
-    n_columns = pool.shape[1]
-    space = squared_space(pool, query, np.zeros(n_columns, np.int64), own)
-    search = SquaredSearch(space, np.full(n_columns, 1.0 / n_columns))
-    blocks = row_blocks(len(query), len(pool))
-    parts = run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs, progress)
-    rows, distances = (np.concatenate(part) for part in zip(*parts))
-    return rows, distances
 
 
 def _edges(

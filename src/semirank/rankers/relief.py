@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.ranker import RankerBase, seed_of
+from ..base.estimator import seed_of
+from ..base.ranker import RankerBase
 from ..data.table import Table
 from ..data.target import Target
 from ..neighbors.search import Progress

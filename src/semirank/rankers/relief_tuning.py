@@ -12,8 +12,9 @@ from ..data.target import Target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import Judge
 from ..judging.measures import task_score
+from ..judging.splits import fold_numbers
 from ..neighbors.search import Progress, run_parts
-from .forest_supervision import N_FOLDS, fold_numbers, judge_neighbors
+from .forest_supervision import N_FOLDS, judge_neighbors
 from .relief_sums import Pairs, find_pairs, grid_importances, make_view, nearest_labeled, rows_to_visit
 
 

@@ -1,0 +1,129 @@
+"""What rankers and teachers share: reading X and y, predicting in the terms of y, and the seed rule."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..data.decode_target import decode
+from ..data.encode_features import encode_features, encode_like
+from ..data.table import Table
+from ..data.target import Target, encode_target, encode_target_like
+from ..data.tasks import NUMBERS, TASKS
+from ..judging.measures import task_score
+
+
+class EncodingBase(BaseEstimator):
+    """Read X and y in any form (Def. 3.1).
+
+    The constructor has `task`, `hierarchy`, `hierarchy_decay`, `categorical_features`, `unlabeled`, `n_jobs`
+    and `random_state`.
+    """
+
+    task: Any
+    hierarchy: Any
+    hierarchy_decay: float
+    categorical_features: Any
+    unlabeled: Any
+
+    def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
+        """Read X and y; sets what scikit-learn expects and starts `notes_`."""
+        self.notes_: list[str] = []
+        table = encode_features(X, categorical_features=self.categorical_features, notes=self.notes_)
+        target = encode_target(
+            y,
+            task=self.task,
+            unlabeled=self.unlabeled,
+            hierarchy=self.hierarchy,
+            hierarchy_decay=self.hierarchy_decay,
+            n_rows=len(table),
+            notes=self.notes_,
+        )
+        validate_data(self, X, skip_check_array=True)
+        if isinstance(X, Table):
+            self.feature_names_in_ = np.array(X.names, dtype=object)
+        self._schema = table.take(np.arange(0))  # no rows: enough to encode later ones alike
+        self.task_ = target.task
+        self.n_rows_ = len(table)
+        self.n_labeled_ = int(target.labeled.sum())
+        self.missing_share_ = np.isnan(table.values).mean(axis=0)
+        self._target_schema = target.take(np.arange(0))
+        self.__dict__.pop("classes_", None)  # of an earlier fit
+        if target.classes is not None:
+            self.classes_ = target.classes
+        return table, target
+
+    def _encode_new(self, X: Any) -> Table:
+        check_is_fitted(self, "_schema")
+        table = encode_like(X, self._schema, estimator_name=type(self).__name__)
+        if not isinstance(X, Table):  # warns where only one of fit and now has names
+            validate_data(self, X, skip_check_array=True, reset=False)
+        return table
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _has_shares(estimator: PredictorMixin) -> bool:
+    task = getattr(estimator, "task_", None)
+    if task is not None and TASKS[task].kind == NUMBERS:
+        raise AttributeError(f"predict_proba is for classes and label sets, not for task={task!r}.")
+    return True
+
+
+class PredictorMixin(EncodingBase):
+    """`predict`, `predict_proba` and `score` from prototypes, which a subclass gives by `_prototypes`."""
+
+    def _prototypes(self, X: Any) -> np.ndarray:
+        """Class shares, numbers or label shares of new rows."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions in the terms of y; label sets as 0/1 rows, ancestors included."""
+        prototypes = self._prototypes(X)
+        return decode(self._target_schema, prototypes)
+
+    @available_if(_has_shares)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class shares (columns as in `classes_`) or label shares."""
+        return self._prototypes(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """The task's measure on the known cells of y, larger is better: macro F1, -RRMSE or pooled AUPRC."""
+        prototypes = self._prototypes(X)
+        target: Target = encode_target_like(
+            y, self._target_schema, unlabeled=self.unlabeled, n_rows=len(prototypes)
+        )
+        return larger_is_better(self.task_, target.values, prototypes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # predict_proba promises what a classifier does
+        tags.classifier_tags = ClassifierTags(multi_label=True)
+        return tags
+
+
+def larger_is_better(task: str, truth: np.ndarray, prototypes: np.ndarray) -> float:
+    """The task's measure as `score` gives it: RRMSE is turned round."""
+    return TASKS[task].sign * task_score(task, truth, prototypes)
+
+
+def seed_of(random_state: Any) -> int:
+    """The whole number behind a `random_state`: given back as `random_state`, it repeats the run."""
+    if isinstance(random_state, Integral):
+        check_random_state(random_state)  # says what is wrong with a number out of range
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -1,0 +1,103 @@
+"""The members of a teacher by name, and asking all of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..runtime.parallel import one_blas_thread
+from .estimators import WrongShape, fit_estimator
+from .forests import fit_extra_trees, fit_random_forest
+from .graph import fit_graph
+from .lesson import Answer, Lesson, TargetScale
+from .ridge import fit_kernel, fit_linear
+
+Progress = Callable[[int, int, str], None]
+
+MEMBERS: dict[str, Callable[[Lesson], Answer]] = {
+    "random_forest": fit_random_forest,
+    "extra_trees": fit_extra_trees,
+    "linear": fit_linear,
+    "kernel": fit_kernel,
+    "graph": fit_graph,
+}
+
+
+class Member(NamedTuple):
+    """A name and either nothing else or the estimator that it stands for."""
+
+    name: str
+    estimator: Any
+
+
+def read_members(members: Any) -> list[Member]:
+    """Names and estimators as given, each with a name of its own."""
+    if isinstance(members, str) or not isinstance(members, Sequence):
+        raise TypeError(
+            f"members={members!r} is no list; give names out of {', '.join(MEMBERS)}, or estimators."
+        )
+    if len(members) == 0:
+        raise ValueError(
+            f"members is empty; name at least one of {', '.join(MEMBERS)}, or give an estimator."
+        )
+    out: list[Member] = []
+    for member in members:
+        if isinstance(member, str):
+            if member not in MEMBERS:
+                raise ValueError(
+                    f"members holds {member!r}, which is not one of {', '.join(MEMBERS)}, nor an estimator."
+                )
+            if any(other.name == member for other in out):
+                raise ValueError(f"members names {member!r} twice; name it once.")
+            out.append(Member(member, None))
+        elif isinstance(member, type) or not hasattr(member, "fit") or not hasattr(member, "predict"):
+            raise TypeError(
+                f"members holds {member!r}, which is neither one of {', '.join(MEMBERS)} nor an estimator "
+                "with fit and predict."
+            )
+        else:
+            name = type(member).__name__
+            same = sum(
+                other.estimator is not None and type(other.estimator).__name__ == name for other in out
+            )
+            out.append(Member(f"{name} {same + 1}" if same else name, member))
+    return out
+
+
+def ask_members(
+    members: list[Member], lesson: Lesson, scale: TargetScale, progress: Progress | None, notes: list[str]
+) -> dict[str, Answer]:
+    """Answers of all members that have one; a member that fails is left out, and that is said."""
+    answers: dict[str, Answer] = {}
+    reason = ""
+    for done, (name, estimator) in enumerate(members):
+        if progress is not None:
+            progress(done, len(members), f"teacher: {name}")
+        try:
+            with one_blas_thread():
+                if estimator is None:
+                    answer = MEMBERS[name](lesson)
+                else:
+                    answer = fit_estimator(estimator, name, lesson, scale)
+        except (MemoryError, WrongShape):
+            raise
+        except Exception as error:
+            if estimator is None:
+                raise
+            first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+            reason = f"the member {name} failed and was left out: {first}"
+        else:
+            if np.isfinite(answer.held_out).all():
+                answers[name] = answer
+                continue
+            reason = f"the member {name} gave NaN or infinity and was left out"
+        notes.append(reason)
+        warnings.warn(f"{reason[0].upper()}{reason[1:]}.", UserWarning, stacklevel=4)
+    if progress is not None:
+        progress(len(members), len(members), "teacher")
+    if not answers:
+        raise ValueError(f"No member is left: {reason}.")
+    return answers

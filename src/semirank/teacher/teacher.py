@@ -1,0 +1,287 @@
+"""`Teacher`: the target of every row, from the labelled ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..base.estimator import PredictorMixin, larger_is_better, seed_of
+from ..data.table import Table
+from ..data.target import Target
+from ..runtime.parallel import each, one_blas_thread
+from .completion import possible, student_target
+from .lesson import Answer, Lesson, Model, Rows, TargetScale, relative_loss, scale_target
+from .members import MEMBERS, Member, Progress, ask_members, read_members
+from .space import Space, content_order, fit_space
+from .stack import stack_weights
+
+MIN_LABELED = 10  # two rows for each of five folds
+_BLOCK_ROWS = 4096  # answered at a time, whatever n_jobs is
+_BLOCK_CELLS = 1 << 23
+
+
+class Taught(NamedTuple):
+    """What has been learnt, for new rows."""
+
+    space: Space
+    scale: TargetScale
+    schema: Target
+    models: list[Model]
+    weights: np.ndarray
+
+
+def labels_are_enough(target: Target) -> bool:
+    """Whether there are labelled rows enough to hold some out."""
+    return int(target.labeled.sum()) >= MIN_LABELED
+
+
+class Teacher(PredictorMixin):
+    """Predict the target of every row from the labelled ones, by several models of different kinds.
+
+    Each member answers for labelled rows that it has not seen (out of bag, leave-one-out, or folds). From
+    these answers the members get their weights. The completed target is the truth where it is known, and the
+    weighted answer elsewhere, cell by cell.
+
+    Parameters
+    ----------
+    members : sequence of str and estimators
+        "random_forest" and "extra_trees" on the labelled rows, "linear" and "kernel" ridge regression,
+        "graph", which spreads labels between near rows, labelled or not; and any scikit-learn estimators.
+        Estimators see numbers without holes (standardised, missing values at the mean, nominal features as
+        0/1 columns); of classes and labels they give shares by `predict_proba`, and where they can only
+        predict one column, each column has a clone. One that fails is left out, and `notes_` says so.
+    max_rows : int, default=10000
+        Rows of the graph; beyond that unlabelled rows are a sample, and the others take the answers of their
+        nearest rows in it. At most half as many labelled rows are learnt from.
+    task : {"auto", "classification", "regression", "multi_target", "multi_label", "hierarchical"}
+        "auto" looks at y and says back what it found in `notes_`.
+    hierarchy : Hierarchy, path strings, parent lists or edges, optional
+        For label sets with a hierarchy.
+    hierarchy_decay : float, default=0.75
+        Weight of a label relative to the mean of its parents.
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+    unlabeled : optional
+        A value of y that means "unknown" besides NaN and None, for example -1. Never guessed.
+    n_jobs : int, optional
+        Through joblib. Results do not depend on it.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        How much each member counts; they add up to 1.
+    losses_ : dict of str to float
+        Squared error of each member, and of the "stack" of all, for labels that were held out, relative to
+        that of the mean: 1 knows nothing, 0 knows all.
+    scores_ : dict of str to float
+        The same by the task's measure, as `score` gives it.
+    completed_ : ndarray of shape (n_rows, n_columns)
+        Class shares (columns as in `classes_`), numbers, or label shares of the rows of fit. In a hierarchy
+        no label is more likely than any of its parents.
+    predicted_ : ndarray of bool, of the same shape
+        Cells that are the teacher's, not the truth.
+    task_ : str
+    n_labeled_ : int
+    notes_ : list of str
+        What was found and decided, one sentence each.
+    timings_ : dict of str to float
+
+    Notes
+    -----
+    The order of the rows plays no part: folds, bootstraps and samples are drawn along an order that depends
+    on their content, so that results differ by rounding only. The order of the features changes what forests
+    draw, as another seed would; their units play no part but for rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semirank import Teacher
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5))
+    >>> truth = X[:, 2] - X[:, 0]
+    >>> y = np.where(np.arange(300) < 40, truth, np.nan)   # 40 of 300 rows are labelled
+    >>> teacher = Teacher(random_state=0).fit(X, y)
+    >>> bool(teacher.losses_["stack"] < 0.05), max(teacher.weights_, key=teacher.weights_.get)
+    (True, 'linear')
+    >>> teacher.completed_.shape, int(teacher.predicted_.sum())
+    ((300, 1), 260)
+    """
+
+    def __init__(
+        self,
+        *,
+        members: Sequence[Any] = tuple(MEMBERS),
+        max_rows: int = 10_000,
+        task: str = "auto",
+        hierarchy: Any = None,
+        hierarchy_decay: float = 0.75,
+        categorical_features: Any = "from_dtype",
+        unlabeled: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.members = members
+        self.max_rows = max_rows
+        self.task = task
+        self.hierarchy = hierarchy
+        self.hierarchy_decay = hierarchy_decay
+        self.categorical_features = categorical_features
+        self.unlabeled = unlabeled
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, progress: Progress | None = None) -> Teacher:
+        """Learn from the labelled rows, weigh the members and complete the target.
+
+        Parameters
+        ----------
+        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
+        y : array, Series, frame, or sequence of label sets
+            Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
+        progress : callable, optional
+            Called as ``progress(done, total, what)`` while it works.
+
+        Returns
+        -------
+        self
+        """
+        began = time.perf_counter()
+        members = self._check_parameters()
+        table, target = self._encode(X, y)
+        if not labels_are_enough(target):
+            raise ValueError(
+                f"Only {self.n_labeled_} rows are labelled (n_samples={self.n_labeled_}), but a teacher "
+                f"needs at least {MIN_LABELED}, to hold some out; label more rows."
+            )
+        self.seed_ = seed_of(self.random_state)
+        with one_blas_thread():
+            self._learn(table, target, members, progress)
+        self.timings_ = {"teacher": time.perf_counter() - began}
+        return self
+
+    def _check_parameters(self) -> list[Member]:
+        if not isinstance(self.max_rows, Integral) or isinstance(self.max_rows, bool) or self.max_rows < 100:
+            raise ValueError(f"max_rows={self.max_rows!r} must be a whole number of at least 100.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0.")
+        return read_members(self.members)
+
+    def _learn(self, table: Table, target: Target, members: list[Member], progress: Progress | None) -> None:
+        space = fit_space(table)
+        learnt_from, crowd = self._choose_rows(table, target, space, members)
+        labels = target.take(learnt_from)
+        scale, learnt = scale_target(labels)
+        points = space.points(table.values[crowd])
+        lesson = Lesson(
+            table.take(learnt_from), labels, learnt, points[: len(learnt)], points, self.seed_, self.n_jobs
+        )
+        answers = ask_members(members, lesson, scale, progress, self.notes_)
+        held_out = {name: answer.held_out for name, answer in answers.items()}
+        weights = stack_weights(learnt, list(held_out.values()))
+        self.weights_ = dict(zip(answers, weights.tolist()))
+        held_out["stack"] = _weighted(weights, list(held_out.values()))
+        self._taught = Taught(space, scale, self._target_schema, _models(answers), weights)
+        self.losses_ = {name: relative_loss(learnt, found) for name, found in held_out.items()}
+        self.scores_ = {
+            name: larger_is_better(target.task, labels.values, possible(target, scale.raw(found)))
+            for name, found in held_out.items()
+        }
+        self._complete(table, target, crowd, progress)
+
+    def _choose_rows(
+        self, table: Table, target: Target, space: Space, members: list[Member]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Labelled rows to learn from, and the rows of the graph, these first."""
+        order = content_order(table, target.values, space)
+        labeled = target.labeled[order]
+        rng = np.random.default_rng([self.seed_, 0])
+        some = _sample(order[labeled], int(self.max_rows) // 2, rng)
+        others = order[~labeled]
+        crowd = np.concatenate([some, _sample(others, int(self.max_rows) - len(some), rng)])
+        if len(some) < self.n_labeled_:
+            self.notes_.append(
+                f"the teacher learns from a sample of {len(some)} of {self.n_labeled_} labelled rows"
+            )
+        if len(crowd) - len(some) < len(others) and "graph" in [member.name for member in members]:
+            self.notes_.append(
+                f"the teacher's graph joins a sample of {len(crowd)} of {len(table)} rows; the others take "
+                "the answers of their nearest rows in it"
+            )
+        return some, crowd
+
+    def _complete(self, table: Table, target: Target, crowd: np.ndarray, progress: Progress | None) -> None:
+        completed = target.columns().copy()
+        predicted = np.isnan(completed)
+        place = np.full(len(table), -1)
+        place[crowd] = np.arange(len(crowd))
+        open_rows = predicted.any(axis=1)
+        for inside in (True, False):
+            rows = np.flatnonzero(open_rows & ((place >= 0) == inside))
+            found = self._answer(table.values, rows, place if inside else None, progress)
+            completed[rows] = np.where(predicted[rows], found, completed[rows])
+        self.completed_, self.predicted_ = completed, predicted
+
+    def _answer(
+        self,
+        values: np.ndarray,
+        rows: np.ndarray,
+        place: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """Prototypes of these rows of `values`, block by block."""
+        taught = self._taught
+        size = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, len(taught.space.feature))))
+        blocks = [rows[i : i + size] for i in range(0, len(rows), size)]
+
+        def work(block: np.ndarray) -> np.ndarray:
+            part = values[block]
+            asked = Rows(part, taught.space.points(part), None if place is None else place[block])
+            learnt = _weighted(taught.weights, [model.predict(asked) for model in taught.models])
+            return possible(taught.schema, taught.scale.raw(learnt))
+
+        out = [np.zeros((0, len(taught.scale.mean)))]
+        for found in each(work, blocks, self.n_jobs):
+            out.append(found)
+            if progress is not None:
+                progress(len(out) - 1, len(blocks), "teacher: blocks of rows")
+        return np.concatenate(out)
+
+    def _prototypes(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "_taught")
+        table = self._encode_new(X)
+        return self._answer(table.values, np.arange(len(table)))
+
+    def student_target(self, target: Target) -> Target:
+        """The completed target of the rows of fit as numeric columns to rank for.
+
+        Parameters
+        ----------
+        target : Target
+            What the teacher was fitted with.
+        """
+        check_is_fitted(self, "completed_")
+        return student_target(target, self.completed_)
+
+
+def _sample(rows: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """So many of the rows, in their order; all if there are no more."""
+    if len(rows) <= size:
+        return rows
+    return rows[np.sort(rng.permutation(len(rows))[:size])]
+
+
+def _models(answers: dict[str, Answer]) -> list[Model]:
+    return [answer.model for answer in answers.values()]
+
+
+def _weighted(weights: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    """The weighted sum, member by member, so that a part of the rows gives the same bits as all of them."""
+    out = weights[0] * parts[0]
+    for weight, part in zip(weights[1:], parts[1:]):
+        out += weight * part
+    return out
