@@ -39,10 +39,11 @@ def stack_weights(learnt: np.ndarray, held_out: list[np.ndarray], pull: float = 
     truth = np.where(known, learnt, 0.0)
     errors = np.array([((answers - truth) * share).ravel() for answers in held_out])
     loss = errors @ errors.T
-    loss += pull * loss.mean() * (np.eye(m) - 1.0 / m)
+    loss /= loss.mean() or 1.0  # that of equal weights
+    loss += pull * (np.eye(m) - 1.0 / m)
     # Where weights add up to 1 the loss is w' Q w. Along every ray from 0 the least of w' Q w + (sum w - 1)^2
     # grows with w' Q w at the point of the ray where the sum is 1, so both are least on the same ray.
     values, vectors = np.linalg.eigh(loss)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
     weights = nnls(np.vstack([root, np.ones(m)]), np.r_[np.zeros(m), 1.0])[0]
-    return weights / weights.sum() if weights.any() else np.full(m, 1.0 / m)
+    return weights / weights.sum()
