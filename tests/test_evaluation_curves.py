@@ -59,7 +59,7 @@ def test_area_refuses(x, y):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("pool", judge.POOLS)
 def test_judge_and_measures_equal_twins(task, pool):
-    rng = np.random.default_rng(TASKS.index(task))
+    rng = np.random.default_rng(list(TASKS).index(task))
     kinds = [0, 0, 3, 2]
     train, test = make_table(rng, 40, kinds, missing=0.1), make_table(rng, 15, kinds, missing=0.1)
     target = make_target(rng, 40, task, unlabeled=0.4, missing=0.1)

@@ -180,7 +180,7 @@ def test_no_ranking_is_as_good_is_said():
 
 @pytest.mark.parametrize("task", TASKS)
 def test_real_rankers_on_every_task(task):
-    rng = np.random.default_rng(TASKS.index(task))
+    rng = np.random.default_rng(list(TASKS).index(task))
     table = make_table(rng, 60, [0, 0, 0, 3, 2], missing=0.05)
     target = make_target(rng, 60, task, unlabeled=0.4)
     found = evaluate(table, target, n_repeats=1, n_folds=3, random_state=1)

@@ -161,7 +161,7 @@ def random_case(
     **growth,
 ) -> Case:
     """m rows, d features and t targets, each from a range; what is not given is drawn."""
-    rng = np.random.default_rng([seed, TASKS.index(task)])
+    rng = np.random.default_rng([seed, list(TASKS).index(task)])
     m, d, t = (int(rng.integers(low, high + 1)) for low, high in (m, d, t))
     table = random_table(rng, m, d, kinds, holes)
     target = random_target(rng, table, task, t)
@@ -411,7 +411,7 @@ def test_orders_without_a_longest_direction_equal_their_twins(task):
 def test_orders_of_many_values_equal_their_twins(task):
     """Such as a column of names: too many values for the exact direction."""
     for seed in range(3500, 3504):
-        rng = np.random.default_rng([seed, TASKS.index(task)])
+        rng = np.random.default_rng([seed, list(TASKS).index(task)])
         names = rng.integers(60, size=150).astype(float)
         names[rng.random(150) < 0.1 * (seed % 2)] = np.nan
         effect = rng.normal(size=60)[np.nan_to_num(names).astype(int)]

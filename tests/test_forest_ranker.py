@@ -72,7 +72,7 @@ def polar(X):
 
 def mixed(task: str, m: int = 80, seed: int = 0):
     """Numbers and categories with holes, a target that depends on some of them, half of it unknown."""
-    rng = np.random.default_rng([seed, TASKS.index(task)])
+    rng = np.random.default_rng([seed, list(TASKS).index(task)])
     x = rng.normal(size=(m, 4))
     colour = rng.integers(3, size=m)
     a, b, c = x[:, 0] > 0, x[:, 1] > 0.3, colour == 1
