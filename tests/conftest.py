@@ -92,11 +92,10 @@ def _compile(ranker: str, kind: str) -> None:
 
 def shared(kind: str) -> Path | None:
     """The folder of real data ("data") or truth files ("oracles"), or None where it is absent."""
-    if kind == "data" and os.environ.get("SEMIRANK_DATA"):
-        folder = Path(os.environ["SEMIRANK_DATA"])
-    else:
-        folder = Path(__file__).resolve().parents[2] / "shared" / kind
-    return folder if folder.is_dir() else None
+    named = os.environ.get("SEMIRANK_DATA")
+    beside = Path(__file__).resolve().parents[2] / "shared" / kind
+    folders = [Path(named) if kind == "data" else Path(named).parent / kind] if named else []
+    return next((folder for folder in (*folders, beside) if folder.is_dir()), None)
 
 
 @pytest.fixture(scope="session")

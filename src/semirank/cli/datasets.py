@@ -95,7 +95,10 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
         return
     rows = [["data set", _marked(entry)], ["task", entry.task]]
     rows += [[f"printed: {PRINTED[key]}", f"{value + 0.0:g}"] for key, value in entry.printed.items()]
-    rows += [["parts", _split(entry)], ["source", _source(entry)]]
+    rows += [["parts", _split(entry)], ["source", entry.source.where or "your own manifest"]]
+    rows += [["licence", entry.source.licence]] if entry.source.licence else []
+    rows += [["on OpenML", str(entry.source.openml)]] if entry.source.openml else []
+    rows += [["original file", file.url] for file in (*entry.source.files, *entry.source.unseen)]
     if here is None:
         rows.append(["here", f"no, {why[entry.name]}"])
     else:
@@ -108,22 +111,66 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
 
 
 def fetch(
-    name: Name,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="As the list shows them.", show_default=False),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every data set that can be fetched.")] = False,
     to: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Else the folder SEMIRANK_DATA names, else the cache."),
     ] = None,
+    openml: Annotated[bool, typer.Option("--openml", help="Take the copies that OpenML has.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Only download the original files, also those no recipe uses.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put a data set into a folder, checked and whole or not at all.
+    """Put data sets into a folder, each checked and whole or not at all.
 
-    Commands that take --data find it there.
+    Commands that take --data find them there. What is there already is left alone, so that a command that
+    was interrupted goes on where it stopped.
     """
+    from ..datasets.download import UnreachableError, fetch_raw
     from ..datasets.download import fetch as fetch_whole
+    from ..datasets.registry import entries, find
 
+    if bool(names) == every:
+        raise ValueError("Name the data sets to fetch, or give --all; `semirank datasets list` shows them.")
+    if raw and openml:
+        raise ValueError("--raw and --openml exclude each other: OpenML's copies are not the original files.")
+    chosen = [find(name) for name in dict.fromkeys(names or ())]
+    chosen = chosen or [entry for entry in entries() if _is_offered(entry, raw, openml)]
+    failed: list[str] = []
     with _terminal.progress(quiet) as progress:
-        home = fetch_whole(name, to, progress=progress)
-    print(home)
+        for i, entry in enumerate(chosen):
+            if progress is not None and len(chosen) > 1:
+                progress(i, len(chosen), "data sets")
+            try:
+                if raw:
+                    home = fetch_raw(entry.name, to, progress=progress)
+                else:
+                    home = fetch_whole(entry.name, to, openml=openml, progress=progress)
+            except UnreachableError:
+                raise
+            except (ValueError, ConnectionError) as error:
+                if len(chosen) == 1:
+                    raise
+                _terminal.say(f"{entry.name}: {error}")
+                failed.append(entry.name)
+            else:
+                print(f"{entry.name} is in {home}; licence: {entry.source.licence}")
+    if failed:
+        missing = f"{len(failed)} of {len(chosen)} data sets could not be fetched: {', '.join(failed)}."
+        raise ValueError(f"{missing} The same command asks for these alone again.")
+
+
+def _is_offered(entry: Entry, raw: bool, openml: bool) -> bool:
+    """Whether --all means this data set."""
+    source = entry.source
+    if openml:
+        return source.openml is not None
+    return bool(source.files or source.unseen) if raw else source.kind in ("bundled", "recipe")
 
 
 def _marked(entry: Entry) -> str:
@@ -143,15 +190,6 @@ def _split(entry: Entry) -> str:
     return "train and test" if entry.predefined_split else "one"
 
 
-def _source(entry: Entry) -> str:
-    kind, where = entry.source.kind, entry.source.where
-    if kind == "openml":
-        return f"OpenML {entry.source.openml}; originally from {where}"
-    if kind == "folder":
-        return f"by hand, from {where}" if where else "your own manifest"
-    return where
-
-
 def _as_dict(entry: Entry, why: dict[str, str]) -> dict[str, Any]:
     return {
         "name": entry.name,
@@ -163,8 +201,10 @@ def _as_dict(entry: Entry, why: dict[str, str]) -> dict[str, Any]:
         "source": {
             "kind": entry.source.kind,
             "where": entry.source.where,
+            "licence": entry.source.licence,
             "openml": entry.source.openml,
             "files": [file._asdict() for file in entry.source.files],
+            "unseen": [file._asdict() for file in entry.source.unseen],
         },
         "here": entry.name not in why,
         "why_not": why.get(entry.name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import hashlib
 import json
 import os
 import re
@@ -12,34 +12,45 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..runtime.progress import Progress
-from .manifest import FILE, SIZES, Listed, file_sha256, open_listed, read_folder, sizes
-from .registry import Entry, data_folder, find
+from .manifest import FILE, SIZES, Listed, check_files, file_sha256, open_listed, read_folder, sizes
+from .recipes import cook, digits, write_arff
+from .registry import Entry, RemoteFile, data_folder, find, how_to_get
 
 OPENML = "https://www.openml.org/api/v1/json/data/"
 TIMEOUT = 30  # seconds without a byte
-CHUNK = 1 << 16
 _A_DAY = 24 * 3600
 
 
+class UnreachableError(ConnectionError):
+    """A server that does not answer at all: asking it for something else is no use."""
+
+
 def fetch(
-    name: str, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    openml: bool = False,
+    progress: Progress | None = None,
 ) -> Path:
     """Put a data set of the registry into a folder, where :func:`open_dataset` finds it.
 
-    Files are checked against their checksums and the data set against the sizes printed in the paper before
-    anything appears in the folder. A data set that is already there, and whole, is left alone.
+    Downloads are checked against their checksums, and the data set made from them against the digest of its
+    content, before anything appears in the folder. What is already there, and whole, is left alone.
 
     Parameters
     ----------
     name : str
     folder : path, optional
         Default: the folder that the variable SEMIRANK_DATA names, else the user's cache.
+    openml : bool, default=False
+        Take OpenML's copy, which must have the sizes printed in the paper; the study counts it as other data
+        unless its content is the same.
     progress : callable, optional
-        Called as (bytes so far, bytes in all, file).
+        Called as (files so far, files in all, data set).
 
     Returns
     -------
@@ -55,105 +66,114 @@ def fetch(
     """
     entry = find(name)
     place = data_folder(folder)
-    if (there := _whole(entry, place)) is not None:
+    if (there := _whole(entry, place, openml)) is not None:
         return there
-    if entry.source.kind in ("folder", "unknown"):
-        hand = "get it by hand from " if entry.source.kind == "folder" else ""
-        raise ValueError(f"{entry.name} cannot be fetched; {hand}{entry.source.where}.")
-    return _put(entry, place, progress)
+    if openml and entry.source.openml is None:
+        raise ValueError(f"{entry.name} is not on OpenML, as far as is known here.")
+    if not openml and entry.source.kind not in ("bundled", "recipe"):
+        raise ValueError(f"{entry.name} cannot be fetched: {how_to_get(entry)}.")
+    home = place / _folder_name(entry)
+    with _stage(home) as stage:
+        if openml:
+            listed = _from_openml(entry, stage)
+        else:
+            raw = [] if entry.source.kind == "bundled" else _downloaded(entry, stage / "raw", progress)
+            rows = cook(entry.source.recipe, raw) if raw else digits()
+            listed = _listed(entry, write_arff(rows, stage / home.name), rows.targets)
+        manifest = stage / FILE
+        manifest.write_text(json.dumps([_described(entry, listed)], indent=1) + "\n", encoding="utf-8")
+        for path in [*listed.paths(), manifest]:  # the manifest last: with it the data set exists
+            os.replace(path, home / path.name)
+    return home
 
 
-def _whole(entry: Entry, place: Path) -> Path | None:
+def fetch_raw(
+    name: str, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None
+) -> Path:
+    """Download the original files of a data set as they are, and make nothing of them.
+
+    These include files that the data set of the registry is not made from, because nobody who wrote its
+    recipe had them: they are checked by git's id of their content. Parameters and errors as in :func:`fetch`.
+
+    Returns
+    -------
+    Path
+        The folder with the files.
+    """
+    entry = find(name)
+    if not (entry.source.files or entry.source.unseen):
+        raise ValueError(f"No addresses of original files of {entry.name} are known; {how_to_get(entry)}.")
+    home = data_folder(folder) / _folder_name(entry) / "raw"
+    _downloaded(entry, home, progress, (*entry.source.files, *entry.source.unseen))
+    return home
+
+
+def _whole(entry: Entry, place: Path, openml: bool) -> Path | None:
     """The folder of a data set that is there and as its manifest says."""
     try:
         listed = read_folder(place)[entry.name]
-        open_listed(listed)
+        check_files(listed)
     except (KeyError, ValueError):
         return None
-    return listed.folder
+    return None if openml and not listed.where.startswith("OpenML") else listed.folder
 
 
-def _put(entry: Entry, place: Path, progress: Progress | None) -> Path:
-    home = place / _folder_name(entry)
+@contextlib.contextmanager
+def _stage(home: Path) -> Iterator[Path]:
+    """A folder to work in, beside the data: moving a finished file is one step that nobody sees half done."""
     home.mkdir(parents=True, exist_ok=True)
     for left in home.glob(".fetch-*"):  # of a fetch that was killed, not of one that runs now
         if time.time() - left.stat().st_mtime > _A_DAY:
             shutil.rmtree(left, ignore_errors=True)
     try:
-        # Beside the data, so that moving a finished file is one step that nobody sees half done.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home) as stage:
-            came = _come(entry, Path(stage), progress)
-            described = _described(entry, came)
-            manifest = Path(stage) / FILE
-            manifest.write_text(json.dumps([described], indent=1) + "\n", encoding="utf-8")
-            for path in [*came.files, manifest]:  # the manifest last: with it the data set exists
-                shutil.copymode(manifest, path)  # downloads are readable by their owner only
-                os.replace(path, home / path.name)
+            yield Path(stage)
     finally:
         with contextlib.suppress(OSError):  # not empty, unless nothing came
             home.rmdir()
-    return home
 
 
 def _folder_name(entry: Entry) -> str:
     return re.sub(r"[^a-z0-9]+", "-", entry.name.lower()).strip("-")
 
 
-class _Come(NamedTuple):
-    """The data file, or the train and the test part, and how to read them."""
+def _downloaded(
+    entry: Entry, folder: Path, progress: Progress | None, files: tuple[RemoteFile, ...] | None = None
+) -> list[Path]:
+    """The original files of a data set; those that are in the folder already are not asked for again."""
+    files = entry.source.files if files is None else files
+    paths = []
+    for i, file in enumerate(files):
+        if progress is not None:
+            progress(i, len(files), entry.name)
+        path = _download(file.url, file.sha256, folder / file.name)
+        if file.sha256 is None and _git_blob(path) != file.git_blob:
+            path.unlink()
+            raise ValueError(_not_expected(file.url))
+        paths.append(path)
+    return paths
 
-    files: list[Path]
-    targets: tuple[str, ...]
-    drop: tuple[str, ...]
+
+def _git_blob(path: Path) -> str:
+    """The name that git has for the content of a file."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _come(entry: Entry, stage: Path, progress: Progress | None) -> _Come:
+def _from_openml(entry: Entry, stage: Path) -> Listed:
     source = entry.source
-    if source.kind == "bundled":
-        return _Come([_digits(stage)], source.targets, source.drop)
-    if source.kind == "openml":
-        said = _openml_says(source.openml)
-        path = _download(
-            said["url"], f"md5:{said['md5_checksum']}", stage / f"{stage.parent.name}.arff", progress
-        )
-        targets = source.targets or tuple(_names(said.get("default_target_attribute")))
-        ignored = [*_names(said.get("row_id_attribute")), *_names(said.get("ignore_attribute"))]
-        return _Come([path], targets, (*source.drop, *ignored))
-    files = [
-        _download(file.url, f"sha256:{file.sha256}", stage / Path(urlsplit(file.url).path).name, progress)
-        for file in source.files
-    ]
-    return _Come(files, source.targets, source.drop)
-
-
-def _digits(stage: Path) -> Path:
-    """scikit-learn's digits as a file."""
-    from sklearn.datasets import load_digits
-
-    digits = load_digits()
-    lines = ["@relation digits", *(f"@attribute {name} numeric" for name in digits.feature_names)]
-    lines += ["@attribute class {0,1,2,3,4,5,6,7,8,9}", "@data"]
-    rows = zip(digits.data.astype(int).tolist(), digits.target.tolist())
-    lines += [",".join(map(str, [*pixels, digit])) for pixels, digit in rows]
-    path = stage / "digits.arff"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def _openml_says(number: int | None) -> dict[str, Any]:
-    """OpenML's description of a data set."""
-    requests = _package("requests")
-    url = f"{OPENML}{number}"
-    with _clear_errors(url):
-        answer = requests.get(url, timeout=TIMEOUT)
-        answer.raise_for_status()
+    url = f"{OPENML}{source.openml}"
     try:
-        said = answer.json()["data_set_description"]
-        if said["url"] and said["md5_checksum"]:
-            return said
+        said = json.loads(_download(url, None, stage / "openml.json").read_bytes())["data_set_description"]
+        address, md5 = said["url"], said["md5_checksum"]
     except (ValueError, KeyError, TypeError):
-        pass
-    raise ValueError(f"{url} does not answer with the description of a data set.")
+        address = md5 = ""
+    if not (address and md5):
+        raise ValueError(f"{url} does not answer with the description of a data set.")
+    path = _download(address, f"md5:{md5}", stage / f"{_folder_name(entry)}.arff")
+    targets = source.targets or tuple(_names(said.get("default_target_attribute")))
+    ignored = [*_names(said.get("row_id_attribute")), *_names(said.get("ignore_attribute"))]
+    return _listed(entry, [path], targets, (*source.drop, *ignored), f"OpenML {source.openml}")
 
 
 def _names(said: str | list[str] | None) -> list[str]:
@@ -162,83 +182,63 @@ def _names(said: str | list[str] | None) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def _download(url: str, checksum: str, path: Path, progress: Progress | None) -> Path:
+def _download(url: str, checksum: str | None, path: Path) -> Path:
     """A file from an address, once its checksum has been found right."""
-    pooch = _package("pooch")
-    requests = _package("requests")
-    pooch.get_logger().setLevel("WARNING")
-
-    def download(url: str, file: str, _: Any) -> None:
-        # Not pooch's own, which leaves the connection open where a download fails.
-        with requests.get(url, timeout=TIMEOUT, stream=True) as answer, open(file, "wb") as out:
-            answer.raise_for_status()
-            total, done = int(answer.headers.get("content-length", 0)), 0
-            for chunk in answer.iter_content(CHUNK):
-                out.write(chunk)
-                done += len(chunk)
-                if progress is not None:
-                    progress(done, max(done, total), path.name)
-
-    with _clear_errors(url):
-        pooch.retrieve(url, checksum, fname=path.name, path=path.parent, downloader=download)
-    return path
-
-
-def _package(name: str) -> Any:
-    """A package that only fetching needs."""
     try:
-        return importlib.import_module(name)
+        import pooch
+        import requests
     except ImportError:
         raise ImportError("Fetching data needs pooch; install it with 'pip install pooch'.") from None
-
-
-@contextlib.contextmanager
-def _clear_errors(url: str) -> Iterator[None]:
-    """What can go wrong on the way, in a sentence each."""
-    requests = _package("requests")
+    pooch.get_logger().setLevel("WARNING")
+    host = urlsplit(url).netloc
+    # Not streamed: a failing download closes its connection only so, and the files are small.
+    get = pooch.HTTPDownloader(timeout=TIMEOUT, stream=False, chunk_size=1 << 20)
     try:
-        yield
+        pooch.retrieve(url, checksum, fname=path.name, path=path.parent, downloader=get)
     except requests.HTTPError as error:
         said = str(error).partition(" for url")[0]
         raise ConnectionError(f"{url} cannot be had: the server says {said}.") from None
     except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
         raise ConnectionError(f"The download of {url} broke off; nothing was kept, try again.") from None
     except requests.Timeout:
-        raise ConnectionError(f"{urlsplit(url).netloc} does not answer; try again later.") from None
+        raise UnreachableError(f"{host} does not answer; try again later.") from None
     except requests.ConnectionError:
-        raise ConnectionError(f"{urlsplit(url).netloc} cannot be reached; is the network there?") from None
+        raise UnreachableError(f"{host} cannot be reached; is the network there?") from None
     except requests.RequestException as error:
-        raise ConnectionError(f"{url} cannot be had: {error}.") from None
-    except ValueError as error:
-        if "hash" not in str(error):
-            raise
+        raise ConnectionError(f"{url} cannot be had: {error}".rstrip(".") + ".") from None
+    except ValueError:
+        raise ValueError(_not_expected(url)) from None
+    path.chmod(0o644)  # pooch's files are readable by their owner only
+    return path
+
+
+def _not_expected(url: str) -> str:
+    return f"What came from {url} is not the expected file, its checksum differs; nothing was kept."
+
+
+def _listed(
+    entry: Entry, files: list[Path], targets: tuple[str, ...], drop: tuple[str, ...] = (), where: str = ""
+) -> Listed:
+    names = tuple(path.name for path in files)
+    return Listed(entry.name, entry.task, files[0].parent, names, targets, drop, where=where)
+
+
+def _described(entry: Entry, listed: Listed) -> dict[str, Any]:
+    """The manifest of files that have come, which must be the data set they are said to be."""
+    opened = open_listed(listed)
+    counted = sizes(opened.dataset)
+    if listed.where:  # OpenML's copy may write the same data in another way
+        for key, number in _printed(entry).items():
+            if counted[key] != number:
+                raise ValueError(
+                    f"{entry.name} as it was fetched has {counted[key]} {SIZES[key]}, "
+                    f"but the paper says {number}; nothing was kept."
+                )
+    elif opened.sha256 != (entry.content or opened.sha256):
         raise ValueError(
-            f"What came from {url} is not the expected file, its checksum differs; nothing was kept."
-        ) from None
-
-
-def _described(entry: Entry, came: _Come) -> dict[str, Any]:
-    """The manifest of files that have come, which must be the data set of the paper."""
-    listed = Listed(
-        name=entry.name,
-        task=entry.task,
-        folder=came.files[0].parent,
-        files=tuple(path.name for path in came.files),
-        targets=came.targets,
-        drop=came.drop,
-        sizes={},
-        parts=(),
-        sha256={},
-        stand_in_for=entry.stand_in_for,
-        where=entry.source.where,
-    )
-    counted = sizes(open_listed(listed).dataset)
-    for key, number in _printed(entry).items():
-        if counted[key] != number:
-            raise ValueError(
-                f"{entry.name} as it was fetched has {counted[key]} {SIZES[key]}, "
-                f"but the paper says {number}; nothing was kept."
-            )
+            f"What was made from the files of {entry.name} differs from what the registry expects; "
+            "nothing was kept."
+        )
     return {
         "name": entry.name,
         "task": entry.task,
@@ -246,9 +246,10 @@ def _described(entry: Entry, came: _Come) -> dict[str, Any]:
         "target_attributes": list(listed.targets),
         "drop": list(listed.drop),
         **counted,
-        "sha256": {path.name: file_sha256(path) for path in came.files},
-        "stand_in_for": listed.stand_in_for,
-        "source": listed.where,
+        "sha256": {path.name: file_sha256(path) for path in listed.paths()},
+        "stand_in_for": entry.stand_in_for,
+        "source": listed.where or entry.source.where,
+        "licence": entry.source.licence,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,13 +65,13 @@ class Listed:
     task: str
     folder: Path
     files: tuple[str, ...]
-    targets: tuple[str, ...]
-    drop: tuple[str, ...]
-    sizes: Mapping[str, int]
-    parts: tuple[int, ...]
-    sha256: Mapping[str, str]
-    stand_in_for: str | None
-    where: str
+    targets: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    parts: tuple[int, ...] = ()
+    sha256: Mapping[str, str] = field(default_factory=dict)
+    stand_in_for: str | None = None
+    where: str = ""
 
     @property
     def split(self) -> bool:
@@ -175,7 +175,7 @@ def _numbers(values: dict[str, Any], place: str) -> dict[str, int]:
 
 
 class Opened(NamedTuple):
-    """A data set as listed: all rows, how many of them are the train part, and a digest."""
+    """A data set as listed: all rows, how many of them are the train part, and a digest of the content."""
 
     dataset: Dataset
     n_train: int | None
@@ -184,24 +184,38 @@ class Opened(NamedTuple):
 
 def open_listed(listed: Listed) -> Opened:
     """Read a listed data set and hold it against its manifest: files, checksums and sizes."""
+    check_files(listed)
+    dataset = load(listed.paths(), listed.targets or None, task=listed.task, drop=listed.drop)
+    rows = np.bincount(dataset.part, minlength=len(listed.files)).tolist()
+    _check_sizes(listed, dataset, rows)
+    n_train = rows[0] if listed.split else None
+    return Opened(dataset, n_train, content_sha256(dataset, n_train))
+
+
+def check_files(listed: Listed) -> None:
+    """Hold the files of a listed data set against its checksums."""
     if (missing := listed.missing_file()) is not None:
         raise ValueError(f"{listed.name} is in the manifest, but its file {missing} does not exist.")
-    digest = hashlib.sha256()
     for file, path in zip(listed.files, listed.paths()):
-        found = file_sha256(path)
-        expected = listed.sha256.get(file, found)
-        if found != expected:
+        expected = listed.sha256.get(file)
+        if expected is not None and (found := file_sha256(path)) != expected:
             raise ValueError(
                 f"{path} is not the file of the manifest: its sha256 begins with {found[:12]}, "
                 f"the manifest says {expected[:12]}."
             )
-        digest.update(bytes.fromhex(found))
-    # The same files read another way are other data.
-    digest.update(json.dumps([listed.task, listed.targets, listed.drop]).encode())
-    dataset = load(listed.paths(), listed.targets or None, task=listed.task, drop=listed.drop)
-    rows = np.bincount(dataset.part, minlength=len(listed.files)).tolist()
-    _check_sizes(listed, dataset, rows)
-    return Opened(dataset, rows[0] if listed.split else None, digest.hexdigest())
+
+
+def content_sha256(dataset: Dataset, n_train: int | None) -> str:
+    """A digest of everything that results depend on, whatever file and format it was read from."""
+    X, target, tree = dataset.X, dataset.target, dataset.hierarchy
+    classes = None if target.classes is None else target.classes.tolist()
+    labels = None if tree is None else [tree.labels, tree.parents]
+    columns = [X.names, X.categories, dataset.target_names, dataset.target_categories, classes, labels]
+    digest = hashlib.sha256(json.dumps([dataset.task, n_train, *columns], default=str).encode())
+    for values in (X.values, target.values):
+        same = np.where(np.isnan(values), np.nan, values + 0.0)  # NaN has many bits, and zero two signs
+        digest.update(repr(same.shape).encode() + np.ascontiguousarray(same, "<f8").tobytes())
+    return digest.hexdigest()
 
 
 def file_sha256(path: Path) -> str:

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from ..data.dataset import Dataset
 from ..data.tasks import HEADINGS, TASKS
 from ..runtime.messages import did_you_mean
-from .manifest import Listed, NoManifestError, open_listed, read_folder
+from .manifest import Listed, NoManifestError, Opened, open_listed, read_folder
+from .recipes import digits, write_arff
 
 VARIABLE = "SEMIRANK_DATA"
 
 
 class RemoteFile(NamedTuple):
-    """A file behind an address, with its checksum."""
+    """A file behind an address that names one commit of a public repository.
+
+    `git_blob` is git's own id of the content. Of files whose content was never seen here, nothing else is
+    known: `sha256` and `n_bytes` are None.
+    """
 
     url: str
-    sha256: str
+    git_blob: str
+    sha256: str | None = None
+    n_bytes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+        return Path(unquote(urlsplit(self.url).path)).name
 
 
 @dataclass(frozen=True)
@@ -32,24 +47,33 @@ class Source:
 
     Attributes
     ----------
-    kind : "bundled", "openml", "files", "folder" or "unknown"
-        With scikit-learn, on OpenML, as files behind addresses, only from a folder of the user, or nowhere.
+    kind : "bundled", "recipe", "folder" or "unknown"
+        With scikit-learn, made from `files` by `recipe`, only from a folder of the user, or nowhere.
     where : str
         The same for the reader, who may have to get it by hand.
+    licence : str
+        What is known of the terms of use.
     openml : int or None
-        The id of the data set on OpenML.
-    files : tuple of RemoteFile
-        The data file, or the train and the test part.
+        The id of the data set on OpenML, if it is there too.
     targets, drop : tuple of str
-        Columns that are the target, and columns to leave out.
+        Columns of OpenML's file that are the target, and columns to leave out.
+    files : tuple of RemoteFile
+        The original files.
+    recipe : tuple of {word: arguments}
+        The steps from `files` to the data set, see `semirank.datasets.recipes`.
+    unseen : tuple of RemoteFile
+        More original files, which the data set of this registry is not made from.
     """
 
     kind: str
     where: str
+    licence: str = ""
     openml: int | None = None
-    files: tuple[RemoteFile, ...] = ()
     targets: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    files: tuple[RemoteFile, ...] = ()
+    recipe: tuple[Mapping[str, Any], ...] = ()
+    unseen: tuple[RemoteFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +95,10 @@ class Entry:
     predefined_split : bool
         Whether it comes as a train and a test part.
     source : Source
+    content : str or None
+        The digest of the content that it has when it is fetched.
+    recorded : str or None
+        What the records of the study carry for this content: a digest of the bytes of the first files.
     """
 
     name: str
@@ -80,13 +108,16 @@ class Entry:
     stand_in_for: str | None
     predefined_split: bool
     source: Source
+    content: str | None = None
+    recorded: str | None = None
 
 
 class StudyData(NamedTuple):
     """An opened data set.
 
     `dataset` holds all rows, those of the train part first; `n_train` is their number, or None where there
-    is no predefined split; `sha256` is one digest over the files and how they were read.
+    is no predefined split; `sha256` tells one content from another: equal data have equal digests, whatever
+    files they come from.
     """
 
     entry: Entry
@@ -122,29 +153,37 @@ def entries() -> tuple[Entry, ...]:
     >>> [entry.name for entry in entries() if entry.stand_in_for == "Ecogen"]
     ['Slovenian rivers (sr)', 'Diatoms']
     """
-    text = resources.files(__package__).joinpath("datasets.json").read_text(encoding="utf-8")
-    found = []
-    for item in json.loads(text):
-        source = item["source"]
-        found.append(
-            Entry(
-                name=item["name"],
-                task=HEADINGS[item["group"]],
-                group=item["group"],
-                printed=item["printed"],
-                stand_in_for=item.get("stand_in_for"),
-                predefined_split=item["predefined_split"],
-                source=Source(
-                    kind=source["kind"],
-                    where=source["where"],
-                    openml=source.get("openml"),
-                    files=tuple(RemoteFile(*file) for file in source.get("files", ())),
-                    targets=tuple(source.get("targets", ())),
-                    drop=tuple(source.get("drop", ())),
-                ),
-            )
-        )
-    return tuple(found)
+    origins = _packaged("origins.json")
+    return tuple(_entry(item, origins.get(item["name"], {})) for item in _packaged("datasets.json"))
+
+
+def _packaged(file: str) -> Any:
+    return json.loads(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
+
+
+def _entry(item: dict[str, Any], origin: dict[str, Any]) -> Entry:
+    source = item["source"]
+    return Entry(
+        name=item["name"],
+        task=HEADINGS[item["group"]],
+        group=item["group"],
+        printed=item["printed"],
+        stand_in_for=item.get("stand_in_for"),
+        predefined_split=item["predefined_split"],
+        source=Source(
+            kind=source.get("kind", "recipe"),
+            where=source["where"],
+            licence=source.get("licence", ""),
+            openml=source.get("openml"),
+            targets=tuple(source.get("targets", ())),
+            drop=tuple(source.get("drop", ())),
+            files=tuple(RemoteFile(**file) for file in origin.get("files", ())),
+            recipe=tuple(origin.get("recipe", ())),
+            unseen=tuple(RemoteFile(**file) for file in origin.get("unseen", ())),
+        ),
+        content=item.get("content"),
+        recorded=item.get("recorded"),
+    )
 
 
 def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
@@ -190,14 +229,12 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 
 def cache_folder() -> Path:
     """Where downloaded data sets are kept unless the user names another folder."""
-    try:
-        import pooch
-    except ImportError:
-        raise ImportError(
-            "The folder of downloaded data needs pooch; install it with 'pip install pooch', "
-            f"or name a folder with data by {VARIABLE}."
-        ) from None
-    return Path(pooch.os_cache("semirank"))
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "semirank" / "Cache"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "semirank"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "semirank"
 
 
 class _Contents(NamedTuple):
@@ -205,12 +242,12 @@ class _Contents(NamedTuple):
 
     place: Path
     listed: dict[str, Listed]
-    cache: bool  # the user's cache, which may be empty and gets bundled data sets when they are asked for
+    cache: bool  # the user's cache, which may be empty, and where bundled data sets count as present
 
 
 def _contents(folder: str | os.PathLike[str] | None) -> _Contents:
     place = data_folder(folder)
-    in_cache = _is_cache(place)
+    in_cache = place.absolute() == cache_folder().absolute()
     try:
         return _Contents(place, read_folder(place), in_cache)
     except NoManifestError as error:
@@ -219,13 +256,6 @@ def _contents(folder: str | os.PathLike[str] | None) -> _Contents:
         if str(place) == os.environ.get(VARIABLE):
             raise NoManifestError(f"{error} It is the one that {VARIABLE} names.") from None
         raise
-
-
-def _is_cache(place: Path) -> bool:
-    try:
-        return place.absolute() == cache_folder().absolute()
-    except ImportError:
-        return False
 
 
 def known(folder: str | os.PathLike[str] | None = None) -> tuple[Entry, ...]:
@@ -272,19 +302,29 @@ def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Stu
     place, listed, in_cache = _contents(folder)
     entry = find(name, place)
     if entry.name not in listed and in_cache and entry.source.kind == "bundled":
-        from .download import fetch
-
-        fetch(entry.name, place)
-        listed = read_folder(place)
+        return _bundled(entry)
     if entry.name not in listed:
-        raise ValueError(f"{entry.name} is not in {place}: {_how(entry)}.")
+        raise ValueError(f"{entry.name} is not in {place}: {how_to_get(entry)}.")
     found = listed[entry.name]
     if found.task != entry.task:
         raise ValueError(f"{entry.name} is a data set for {entry.task}, but the manifest says {found.task}.")
     if found.split != entry.predefined_split:
         number = "a train and a test file" if entry.predefined_split else "one file"
         raise ValueError(f"{entry.name} needs {number}, but the manifest lists {len(found.files)}.")
-    return StudyData(entry, *open_listed(found))
+    return _identified(entry, open_listed(found))
+
+
+def _identified(entry: Entry, opened: Opened) -> StudyData:
+    """Known content has the digest that the records carry."""
+    recorded = entry.recorded if opened.sha256 == entry.content else None
+    return StudyData(entry, opened.dataset, opened.n_train, recorded or opened.sha256)
+
+
+def _bundled(entry: Entry) -> StudyData:
+    """A data set that comes with scikit-learn needs no folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        [path] = write_arff(digits(), Path(folder) / "digits")
+        return _identified(entry, open_listed(Listed(entry.name, entry.task, path.parent, (path.name,))))
 
 
 def available(folder: str | os.PathLike[str] | None = None) -> Availability:
@@ -304,17 +344,20 @@ def available(folder: str | os.PathLike[str] | None = None) -> Availability:
         elif in_cache and entry.source.kind == "bundled":
             found.present.append(entry.name)
         else:
-            found.missing.append((entry.name, f"not in {place}: {_how(entry)}"))
+            found.missing.append((entry.name, f"not in {place}: {how_to_get(entry)}"))
     return found
 
 
-def _how(entry: Entry) -> str:
+def how_to_get(entry: Entry) -> str:
     """How to get a data set that is not there."""
-    if entry.source.kind == "unknown":
-        return f"{entry.source.where}{_instead(entry)}"
-    if entry.source.kind == "folder":
-        return f"it has to be got by hand, from {entry.source.where}{_instead(entry)}"
-    return f"get it with 'semirank datasets fetch {_quoted(entry.name)}'"
+    source = entry.source
+    if source.kind in ("bundled", "recipe"):
+        return f"get it with 'semirank datasets fetch {_quoted(entry.name)}'"
+    if source.kind == "unknown":
+        return f"{source.where}{_instead(entry)}"
+    raw = f" ('semirank datasets fetch {_quoted(entry.name)} --raw' downloads the original files)"
+    files = raw if source.files or source.unseen else ""
+    return f"it has to be got by hand, from {source.where}{files}{_instead(entry)}"
 
 
 def _instead(entry: Entry) -> str:

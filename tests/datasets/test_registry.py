@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import pickle
 import re
+import sys
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -17,6 +21,7 @@ from semirank.datasets import registry
 from semirank.datasets.manifest import file_sha256
 from semirank.datasets.registry import available, data_folder, entries, find, known, open_dataset
 
+ROOT = Path(__file__).parents[2]
 ARFF = """@relation {name}
 @attribute size numeric
 @attribute colour {{red,green,blue}}
@@ -143,16 +148,37 @@ class TestEntries:
                 assert len({"classes", "labels", "targets"} & set(entry.printed)) == 1
 
     def test_addresses_come_with_checksums(self):
-        kinds = {"bundled": 0, "openml": 0, "files": 0, "folder": 0, "unknown": 0}
+        kinds = {"bundled": 0, "recipe": 0, "folder": 0, "unknown": 0}
         for entry in entries():
             source = entry.source
             kinds[source.kind] += 1
-            assert (source.openml is not None) == (source.kind == "openml")
-            assert bool(source.files) == (source.kind == "files")
-            for file in source.files:
-                assert file.url.startswith("https://")
-                assert re.fullmatch("[0-9a-f]{64}", file.sha256)
-        assert kinds == {"bundled": 1, "openml": 10, "files": 1, "folder": 31, "unknown": 4}
+            assert bool(source.recipe) == (source.kind == "recipe")
+            assert bool(source.licence) == (source.kind != "unknown")
+            for file in (*source.files, *source.unseen):
+                assert re.fullmatch(
+                    r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/.+", file.url
+                )
+                assert re.fullmatch("[0-9a-f]{40}", file.git_blob)
+            assert all(re.fullmatch("[0-9a-f]{64}", file.sha256) and file.n_bytes for file in source.files)
+            assert all(file.sha256 is None for file in source.unseen)
+            names = [file.name for file in (*source.files, *source.unseen)]
+            assert len({*names}) == len(names)
+        assert kinds == {"bundled": 1, "recipe": 37, "folder": 5, "unknown": 4}
+        assert sum(entry.source.openml is not None for entry in entries()) == 10
+        unseen = {entry.name: len(entry.source.unseen) for entry in entries() if entry.source.unseen}
+        assert unseen == {"Gasdrift": 2, "Expr-yeast-FUN": 1, "QSAR": 1}
+
+    def test_content_of_all_that_the_records_know(self):
+        for entry in entries():
+            assert (entry.content is None) == (entry.recorded is None)
+            if entry.source.kind in ("bundled", "recipe"):
+                assert entry.content is not None
+        recorded: dict[str, set[str]] = {}
+        for preset in ("quick", "paper"):
+            with gzip.open(ROOT / "results" / preset / "records.csv.gz", "rt", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    recorded.setdefault(row["dataset"], set()).add(row["sha256"])
+        assert recorded == {entry.name: {entry.recorded} for entry in entries() if entry.recorded}
 
     def test_printed_figures_are_those_of_the_tables(self):
         text = resources.files("semirank.study").joinpath("paper_tables.json").read_text(encoding="utf-8")
@@ -198,9 +224,8 @@ class TestDataFolder:
         assert data_folder(tmp_path / "argument") == tmp_path / "argument"
         assert data_folder() == tmp_path / "variable"
         monkeypatch.delenv("SEMIRANK_DATA")
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        pytest.importorskip("pooch")
-        assert data_folder().name == "semirank"
+        monkeypatch.setattr(registry, "cache_folder", lambda: tmp_path / "cache")
+        assert data_folder() == tmp_path / "cache"
 
     def test_wrong_folder(self, tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=r"nowhere does not exist\.$"):
@@ -211,13 +236,19 @@ class TestDataFolder:
         with pytest.raises(ValueError, match=r"has no manifest\.json.* SEMIRANK_DATA names\.$"):
             open_dataset("Digits")
 
-    def test_the_cache_needs_pooch(self, monkeypatch):
-        import sys
-
-        monkeypatch.setitem(sys.modules, "pooch", None)
+    def test_the_cache_is_where_the_system_keeps_such_things(self, tmp_path, monkeypatch):
+        pooch = pytest.importorskip("pooch")
         monkeypatch.delenv("SEMIRANK_DATA", raising=False)
-        with pytest.raises(ImportError, match=r"pip install pooch.*SEMIRANK_DATA"):
-            data_folder()
+        monkeypatch.setenv("HOME", str(tmp_path))
+        for value in (str(tmp_path / "own"), ""):
+            monkeypatch.setenv("XDG_CACHE_HOME", value)
+            if sys.platform != "win32":
+                assert data_folder() == Path(pooch.os_cache("semirank"))
+        monkeypatch.setattr(sys, "platform", "darwin")
+        assert data_folder() == tmp_path / "Library" / "Caches" / "semirank"
+        monkeypatch.setattr(sys, "platform", "win32")
+        monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+        assert data_folder() == tmp_path / "local" / "semirank" / "Cache"
 
 
 class TestOpen:
@@ -247,14 +278,51 @@ class TestOpen:
         np.testing.assert_array_equal(dataset.X.values[:, 1], [0, 2, 2, 1, np.nan])
         assert dataset.target.values.tolist() == [[0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]
 
-    def test_digest_changes_with_the_bytes_and_the_reading(self, folder, change):
-        first = open_dataset("Own pairs", folder).sha256
+    def test_digest_changes_with_the_content_only(self, folder, change):
+        def digest():
+            return open_dataset("Own pairs", folder).sha256
+
+        first = digest()
         assert re.fullmatch("[0-9a-f]{64}", first)
-        assert open_dataset("own pairs", str(folder)).sha256 == first
+        path = folder / "nums.arff"
+        text = path.read_text()
+        path.write_text(text.replace("1,red,0,1", "1.00,red,-0,1") + "% more\n")
+        assert digest() == first
+        (folder / "nums.csv").write_text("size,colour,y1,y2\n1,red,0,1\n2,green,1,2.5\n")
+        change("Own pairs", files=["nums.csv"])
+        seen = {first, digest()}  # which does not declare the colour blue
+        change("Own pairs", files=["nums.arff"])
+        for there, then in [("1,red", "1,green"), ("2.5", "2.25"), ("1,red", "?,red"), ("size", "length")]:
+            path.write_text(text.replace(there, then))
+            seen.add(digest())
+        path.write_text(text)
         change("Own pairs", target_attributes=["y2", "y1"])
-        second = open_dataset("Own pairs", folder).sha256
-        (folder / "nums.arff").write_text((folder / "nums.arff").read_text() + "% more\n")
-        assert len({first, second, open_dataset("Own pairs", folder).sha256}) == 3
+        seen.add(digest())
+        assert len(seen) == 7
+
+    def test_digest_knows_the_parts_and_the_classes(self, folder, change):
+        first = open_dataset("Own tree", folder).sha256
+        lines = (folder / "tree.train.arff").read_text().splitlines(keepends=True)
+        (folder / "tree.train.arff").write_text("".join(lines[:-1]))
+        (folder / "tree.test.arff").write_text("".join([*lines[:-1][:5], lines[-1], "7,green,a\n"]))
+        moved = open_dataset("Own tree", folder)
+        assert moved.n_train == 2
+        assert moved.sha256 != first
+        seen = set()
+        for name in ("a", "b"):
+            (folder / "cls.csv").write_text(f"size,y\n1,{name}\n2,c\n")
+            content = {"name": "C", "task": "stc", "files": ["cls.csv"], "target_attributes": ["y"]}
+            (folder / "manifest.json").write_text(json.dumps([content]))
+            seen.add(open_dataset("C", folder).sha256)
+        assert len(seen) == 2
+
+    def test_known_content_has_the_digest_of_the_records(self, folder, change, monkeypatch):
+        own = open_dataset("Own numbers", folder)
+        entry = replace(own.entry, content=own.sha256, recorded="f" * 64)
+        monkeypatch.setattr(registry, "entries", lambda: (entry,))
+        assert open_dataset("Own numbers", folder).sha256 == "f" * 64
+        (folder / "num.arff").write_text((folder / "num.arff").read_text().replace("0.5", "0.6"))
+        assert open_dataset("Own numbers", folder).sha256 not in ("f" * 64, own.sha256)
 
     def test_columns_to_leave_out(self, folder, change):
         change("Own classes", drop=["colour"], features=1, features_nominal=0, missing_feature_values=0)
@@ -339,7 +407,7 @@ class TestOpen:
         ("name", "why"),
         [
             ("Chess", "get it with 'semirank datasets fetch Chess'"),
-            ("Emotions", "it has to be got by hand, from github.com/tsoumakas/mulan"),
+            ("Expr-yeast-FUN", "it has to be got by hand, .* Expr-yeast-FUN --raw' downloads the original"),
             ("Ecogen", "no public copy is known; Slovenian rivers .* can stand in"),
         ],
     )
@@ -347,14 +415,15 @@ class TestOpen:
         with pytest.raises(ValueError, match=f"{name} is not in .*: {why}"):
             open_dataset(name, folder)
 
-    def test_bundled_data_come_without_asking_into_the_cache_only(self, folder, empty_cache):
+    def test_bundled_data_are_there_without_asking_unless_a_folder_is_named(self, folder, empty_cache):
         with pytest.raises(ValueError, match="Digits is not in"):
             open_dataset("Digits", folder)
         assert available().present == ["Digits"]
         assert not empty_cache.exists()
         opened = open_dataset("digits")
         assert opened.dataset.X.shape == (1797, 64)
-        assert opened.sha256 == open_dataset("Digits").sha256
+        assert opened.sha256 == find("Digits").recorded
+        assert not empty_cache.exists()
         from sklearn.datasets import load_digits
 
         digits = load_digits()
@@ -383,40 +452,37 @@ class TestAvailable:
         )
         assert why["analcatdata_authorship"].endswith("fetch analcatdata_authorship'")
 
-    def test_names_with_spaces_are_quoted(self, monkeypatch):
-        from dataclasses import replace
-
+    def test_names_with_spaces_are_quoted(self):
         entry = replace(find("Chess"), name="Two words")
-        assert registry._how(entry) == "get it with 'semirank datasets fetch \"Two words\"'"
+        assert registry.how_to_get(entry) == "get it with 'semirank datasets fetch \"Two words\"'"
 
 
 def table():
     """The table of docs/datasets.md."""
-    lines = ["| data set | task | size | parts | how | where |", "|---|---|---|---|---|---|"]
+    hows = {"bundled": "fetch", "recipe": "fetch", "folder": "by hand", "unknown": "-"}
+    lines = ["| data set | task | size | parts | how | where | licence |", "|---|---|---|---|---|---|---|"]
     for entry in entries():
-        how = "fetch" if entry.source.kind in ("bundled", "openml", "files") else "by hand"
-        cells = [_marked(entry), entry.group, _size(entry), _split(entry), how, _where(entry)]
-        if entry.source.kind == "unknown":
-            cells[4] = "-"
-        lines.append("| " + " | ".join(cells) + " |")
+        cells = [_marked(entry), entry.group, _size(entry), _split(entry), hows[entry.source.kind]]
+        lines.append("| " + " | ".join([*cells, _where(entry), entry.source.licence or "-"]) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _where(entry):
     number = entry.source.openml
-    where = entry.source.where
-    return where if number is None else f"[OpenML {number}](https://www.openml.org/d/{number}), from {where}"
+    link = "" if number is None else f"; [OpenML {number}](https://www.openml.org/d/{number})"
+    return entry.source.where + link
 
 
 def test_the_page_lists_the_registry():
-    page = Path(__file__).parents[1] / "docs" / "datasets.md"
+    page = ROOT / "docs" / "datasets.md"
     assert page.read_text(encoding="utf-8").partition("<!-- data sets -->\n\n")[2] == table()
 
 
 def check_real(name, folder):
     """A real data set is what its manifest and, where they agree, the paper say."""
     listed = {item["name"]: item for item in json.loads((folder / "manifest.json").read_text())}
-    entry, dataset, n_train, _ = open_dataset(name, folder)
+    entry, dataset, n_train, sha256 = open_dataset(name, folder)
+    assert sha256 == entry.recorded
     item = listed[name]
     assert dataset.X.shape == (item["examples"], item["features"])
     assert entry.stand_in_for == item["stand_in_for"]
