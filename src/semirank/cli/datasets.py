@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import terminal as _terminal
-from .main import Json, Quiet, help_if_alone
+from . import terminal
+from .options import Json, Quiet, help_if_alone
 
 if TYPE_CHECKING:
     from ..datasets.registry import Entry
@@ -38,21 +38,16 @@ PRINTED = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands; `semirank.cli.main` calls this."""
-    datasets = typer.Typer(
-        name="datasets",
-        help="The data sets of the study: which there are, and how to get them.",
-        invoke_without_command=True,
-        rich_markup_mode=None,
-        callback=help_if_alone,
-    )
-    datasets.command("list")(list_)
-    datasets.command()(info)
-    datasets.command()(fetch)
-    app.add_typer(datasets)
+datasets = typer.Typer(
+    name="datasets",
+    help="The data sets of the study: which there are, and how to get them.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    callback=help_if_alone,
+)
 
 
+@datasets.command("list")
 def list_(data: Data = None, as_json: Json = False) -> None:
     """Show every data set, and why some are not here.
 
@@ -70,12 +65,13 @@ def list_(data: Data = None, as_json: Json = False) -> None:
         [_marked(entry), entry.group, _size(entry), _split(entry), "no" if entry.name in why else "yes"]
         for entry in every
     ]
-    _terminal.show_table(["data set", "task", "printed size", "parts", "here"], rows)
+    terminal.show_table(["data set", "task", "printed size", "parts", "here"], rows)
     print(f"\n{len(found.present)} of {len(every)} are here.")
     for name, reason in why.items():
         print(f"{name}: {reason}")
 
 
+@datasets.command()
 def info(name: Name, data: Data = None, as_json: Json = False) -> None:
     """Tell what is known of a data set.
 
@@ -110,6 +106,7 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
         print(f"{label.ljust(width)}  {value}")
 
 
+@datasets.command()
 def fetch(
     names: Annotated[
         list[str] | None,
@@ -142,7 +139,7 @@ def fetch(
     chosen = [find(name) for name in dict.fromkeys(names or ())]
     chosen = chosen or [entry for entry in entries() if _is_offered(entry, raw, openml)]
     failed: list[str] = []
-    with _terminal.progress(quiet) as progress:
+    with terminal.progress(quiet) as progress:
         for i, entry in enumerate(chosen):
             if progress is not None and len(chosen) > 1:
                 progress(i, len(chosen), "data sets")
@@ -156,7 +153,7 @@ def fetch(
             except (ValueError, ConnectionError) as error:
                 if len(chosen) == 1:
                     raise
-                _terminal.say(f"{entry.name}: {error}")
+                terminal.say(f"{entry.name}: {error}")
                 failed.append(entry.name)
             else:
                 print(f"{entry.name} is in {home}; licence: {entry.source.licence}")

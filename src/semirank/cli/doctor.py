@@ -8,11 +8,23 @@ import platform
 import sys
 import time
 
+import typer
+
 from .. import __version__
-from . import terminal as _terminal
+from . import terminal
+from .precompile import say_if_compiling, state_of_kernels
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl", "typer", "rich")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "anndata", "dask")
+
+
+def doctor() -> None:
+    """Check the installation and run a self-test.
+
+    Versions, threads, the state of the compiled kernels, and a small ranking by every method.
+    """
+    if not examine():
+        raise typer.Exit(1)
 
 
 def examine() -> bool:
@@ -20,17 +32,16 @@ def examine() -> bool:
     print(f"semirank {__version__}, Python {platform.python_version()}, {platform.platform()}\n")
     rows = [[name, _version(name) or "MISSING"] for name in NEEDED]
     rows += [[name, _version(name) or "not installed (optional)"] for name in OPTIONAL]
-    _terminal.show_table(["package", "version"], rows)
+    terminal.show_table(["package", "version"], rows)
     print()
-    kernels = _terminal.kernel_files()
-    ready = sum(map(_terminal.compiled, kernels))
+    ready, total = state_of_kernels()
     place = os.environ.get("NUMBA_CACHE_DIR", "beside the package")
     rows = [
         ["cores", f"{_cores()} usable of {os.cpu_count()}"],
         ["BLAS", _blas()],
-        ["kernel cache", f"{place}; {ready} of {len(kernels)} kernel files compiled"],
+        ["kernel cache", f"{place}; {ready} of {total} kernel files compiled"],
     ]
-    _terminal.show_table(["machine", ""], rows)
+    terminal.show_table(["machine", ""], rows)
     print()
     return _self_test()
 
@@ -68,7 +79,7 @@ def _self_test() -> bool:
     y[60:] = np.nan
     rows, good = [], True
     for method in ("forest", "relief", "laplace"):
-        _terminal.say_if_compiling(method)
+        say_if_compiling(method)
         start = time.perf_counter()
         ranking = rank(X, y, method=method, task="regression", random_state=0)
         seconds = time.perf_counter() - start
@@ -76,7 +87,7 @@ def _self_test() -> bool:
         good &= right
         result = "ok" if right else "WRONG: the relevant features do not come first"
         rows.append([method, result, f"{seconds:.2f} s"])
-    _terminal.show_table(["self-test", "result", "time"], rows)
+    terminal.show_table(["self-test", "result", "time"], rows)
     if not good:
         print("error: the self-test failed; please report the lines above.", file=sys.stderr)
     return good

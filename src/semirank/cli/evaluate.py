@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import terminal as _terminal
-from .main import (
+from . import terminal
+from .options import (
     Drop,
     Features,
     Files,
@@ -26,16 +25,13 @@ from .main import (
     Task,
     TaskOption,
 )
+from .precompile import say_if_compiling
+from .rank import typed_command
 
 if TYPE_CHECKING:
     from ..results.evaluation import Evaluation
 
 PICTURES = (".png", ".svg", ".pdf")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command; `semirank.cli.main` calls this."""
-    app.command()(evaluate)
 
 
 def evaluate(
@@ -109,29 +105,29 @@ def evaluate(
     )
     if not quiet:
         for note in given.notes:
-            _terminal.say(note)
-        _terminal.say_if_compiling("forest")
+            terminal.say(note)
+        say_if_compiling("forest")
     from ..evaluation.evaluate import evaluate as judge_rankers
 
     params: dict[str, Any] = {
         "methods": method, "n_repeats": repeats, "n_folds": folds, "random_state": seed, "n_jobs": jobs,
     }  # fmt: skip
     caught: list[str] = []
-    with _terminal.collected_warnings(caught), _terminal.progress(quiet) as progress:
-        found = _terminal.interruptible(
+    with terminal.collected_warnings(caught), terminal.progress(quiet) as progress:
+        found = terminal.interruptible(
             lambda: judge_rankers(given.X, given.target, cache=cache, progress=progress, **params)
         )
     notes = list(dict.fromkeys([*given.notes, *found.notes, *caught]))
     arguments = "".join(f"    {name}={value!r},\n" for name, value in params.items())
     call = f"found = sr.evaluate(\n    data.X,\n    y,\n{arguments})"
     origin = {
-        "command": shlex.join(["semirank", *sys.argv[1:]]),
+        "command": typed_command(),
         "python": "\n".join([*given.lines, call, "ranking = found.ranking"]),
     }
     found = replace(found, notes=notes, ranking=replace(found.ranking, origin=origin))
     if not quiet:
         for note in notes[len(given.notes) :]:
-            _terminal.say(note)
+            terminal.say(note)
     _deliver(found, out or [], plot, as_json=as_json, quiet=quiet)
 
 
@@ -144,13 +140,13 @@ def _deliver(found: Evaluation, out: list[Path], plot: Path | None, *, as_json: 
         print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
     elif not (quiet and (out or plot)):
         print(f"{found.summary()}\n")
-        _terminal.show(found.table())
+        terminal.show(found.table())
         print()
         print(found.sentences()[-1])
     if not quiet:
         sys.stdout.flush()
         for path in [*out, *([plot] if plot else [])]:
-            _terminal.say(f"wrote {path}")
+            terminal.say(f"wrote {path}")
 
 
 def _check(path: Path, formats: tuple[str, ...]) -> None:

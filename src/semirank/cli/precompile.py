@@ -1,4 +1,4 @@
-"""Compiling on two cores: what a forest needs after its trees is compiled by a second process.
+"""The notice that kernels are being compiled, and the second process that compiles the later ones.
 
 The compiler runs in one thread. While the command line grows its first trees, another process compiles the
 kernels for the leaves, the scores and the judge into numba's cache on the disk, where the first finds them.
@@ -9,13 +9,44 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from importlib import import_module
+from itertools import chain
+
+from .terminal import say
 
 _running: list[subprocess.Popen[bytes]] = []
+# Per method the modules whose kernels it needs; a method that is not here is a forest.
+_OTHERS = {"relief": ("neighbors.kernels",), "laplace": ("neighbors.kernels", "neighbors.target_kernels")}
+_FOREST = ("trees.grow", "trees.predict", "trees.scores")
 
 
-def start() -> None:
-    """Compile the later kernels aside, if there is a second core."""
+def say_if_compiling(method: str) -> None:
+    """The first ranking on a machine waits for the compiler: say so."""
+    from ..runtime import jit
+
+    needed = _import(_OTHERS.get(method, _FOREST))
+    if not all(map(jit.compiled, needed)):
+        say("compiling kernels, once per machine ...")
+        if method not in _OTHERS:
+            start_precompiling()
+
+
+def state_of_kernels() -> tuple[int, int]:
+    """How many modules of kernels are compiled, and how many there are."""
+    from ..runtime import jit
+
+    modules = _import(sorted({*_FOREST, *chain.from_iterable(_OTHERS.values())}))
+    return sum(map(jit.compiled, modules)), len(modules)
+
+
+def _import(names: Iterable[str]) -> list[str]:
+    return [import_module(f"semirank.{name}").__name__ for name in names]
+
+
+def start_precompiling() -> None:
+    """Compile the later kernels in another process, if there is a second core."""
     if (os.cpu_count() or 1) < 2:
         return
     command = [sys.executable, "-c", "from semirank.cli.precompile import compile_later; compile_later()"]
@@ -24,7 +55,7 @@ def start() -> None:
         _running.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
 
 
-def stop() -> None:
+def stop_precompiling() -> None:
     """End the other process; what it finished stays in the cache."""
     while _running:
         process = _running.pop()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import terminal as _terminal
-from .main import help_if_alone
+from . import terminal
+from .options import help_if_alone
 
 if TYPE_CHECKING:
     from ..study.records import Record
@@ -42,11 +42,6 @@ Clustered = Annotated[
 ]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Made if it is not there.")]
 _LOG_SECONDS = 30.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands; `semirank.cli.main` calls this."""
-    app.add_typer(study)
 
 
 @study.command()
@@ -108,7 +103,7 @@ def run(
         )
     first, *rest = summary_lines(found)
     for line in rest if quiet else [first, *rest]:  # what was not done is told in any case
-        _terminal.say(line)
+        terminal.say(line)
     if found.failed or found.failed_before or found.broken:
         raise typer.Exit(1)
 
@@ -154,7 +149,7 @@ def status(
     names = sorted({row.dataset for row in rows}, key=str.lower)
     table = [_status_row(name, [row for row in rows if row.dataset == name], pace) for name in names]
     print(f"preset {preset}, seed {seed}\n")
-    _terminal.show_table(["data set", "done", "failed", "running", "missing", "took", "left"], table)
+    terminal.show_table(["data set", "done", "failed", "running", "missing", "took", "left"], table)
     total = _status_row("all", rows, pace)
     print(f"\n{total[1]} of {len(rows)} jobs done in {total[5]} of computing, {total[6] or 'none'} left")
     failed = [row for row in rows if row.state == "failed"]
@@ -186,7 +181,7 @@ def export(
     from ..study.transfer import export_store
 
     n_jobs = export_store(store, out)
-    _terminal.say(f"wrote {n_jobs} jobs to {out}")
+    terminal.say(f"wrote {n_jobs} jobs to {out}")
 
 
 @study.command(name="import")
@@ -198,7 +193,7 @@ def import_(
     from ..study.transfer import import_store
 
     added, n_jobs = import_store(store, file)
-    _terminal.say(f"{added} of {n_jobs} jobs were new to {store}")
+    terminal.say(f"{added} of {n_jobs} jobs were new to {store}")
 
 
 @study.command()
@@ -281,9 +276,9 @@ def _progress(quiet: bool) -> Iterator[tuple[Callable[[Progress], None] | None, 
             nonlocal last
             if time.monotonic() - last >= _LOG_SECONDS:
                 last = time.monotonic()
-                _terminal.say(f"{now.done + now.failed} of {now.total} jobs, {_words(now)}")
+                terminal.say(f"{now.done + now.failed} of {now.total} jobs, {_words(now)}")
 
-        yield log, _terminal.say
+        yield log, terminal.say
 
 
 def _words(now: Progress) -> str:
@@ -304,7 +299,7 @@ def _records(store: Path) -> list[Record]:
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:
     from ..study.properties import dataset_properties
 
-    return dataset_properties(store, data, _terminal.say)
+    return dataset_properties(store, data, terminal.say)
 
 
 def _made(folder: Path) -> Path:
@@ -316,4 +311,4 @@ def _made(folder: Path) -> Path:
 
 def _tell(written: list[Path]) -> None:
     for path in written:
-        _terminal.say(f"wrote {path}")
+        terminal.say(f"wrote {path}")

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-import sysconfig
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import chain
-from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from ..runtime.atomic_write import writing
 from ..runtime.progress import show_progress as progress  # noqa: F401  for the commands
-from . import precompile as _aside
 
 Result = TypeVar("Result")
 
@@ -65,8 +60,6 @@ def run(command: Callable[[], int]) -> int:
             "(this is a fault of semirank; SEMIRANK_DEBUG=1 shows where)"
         )
         return 1
-    finally:
-        _aside.stop()
 
 
 def interruptible(work: Callable[[], Result]) -> Result:
@@ -115,38 +108,6 @@ def collected_warnings(notes: list[str]) -> Iterator[None]:
         yield
     texts = (_one_line(warning.message).removesuffix(".") for warning in caught)
     notes += dict.fromkeys(text for text in texts if text not in notes)
-
-
-def kernel_files() -> list[Path]:
-    """The files with compiled functions."""
-    package = Path(__file__).parents[1]
-    paths = sorted(package.rglob("*.py"))
-    return [path for path in paths if re.search(r"(?m)^@\w*(njit|kernel)\b", path.read_text("utf-8"))]
-
-
-def compiled(kernel: Path) -> bool:
-    """Whether numba's cache holds something compiled from the present text of this file."""
-    return any(found.stat().st_mtime >= kernel.stat().st_mtime for found in _cached(kernel))
-
-
-def _cached(kernel: Path) -> Iterable[Path]:
-    tag = f"py{sysconfig.get_python_version().replace('.', '')}"
-    pattern = f"{kernel.stem}.*.{tag}.nbi"
-    if folder := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(folder).rglob(pattern)
-    # Beside the source, or under the user's cache where that folder cannot be written.
-    elsewhere = Path.home() / ".cache" / "numba"
-    return chain((kernel.parent / "__pycache__").glob(pattern), elsewhere.rglob(pattern))
-
-
-def say_if_compiling(method: str) -> None:
-    """The first ranking on a machine waits for the compiler: say so."""
-    home = {"relief": ("relief", "neighbor"), "laplace": ("neighbor",)}.get(method, ("forest",))
-    needed = [path for path in kernel_files() if any(word in "/".join(path.parts[-2:]) for word in home)]
-    if not all(map(compiled, needed)):
-        say("compiling kernels, once per machine ...")
-        if home == ("forest",):
-            _aside.start()
 
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:

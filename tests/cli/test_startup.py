@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from semirank.cli import precompile as _aside
+from semirank.cli import precompile
 
 HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "joblib")
 
@@ -75,18 +75,20 @@ def test_nothing_is_compiled_at_import():
 LATER = """
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from semirank import ForestRanker, _aside, _neighbor_kernels
+from semirank import ForestRanker
+from semirank.cli import precompile
+from semirank.neighbors import kernels
 from semirank.trees import predict, scores
 
 def compiled():
     found = {}
-    for module in (predict, scores, _neighbor_kernels):
+    for module in (predict, scores, kernels):
         for name, kernel in vars(module).items():
             if isinstance(kernel, Dispatcher) and kernel.signatures:
                 found[name] = list(kernel.signatures)
     return found
 
-_aside.compile_later()
+precompile.compile_later()
 before = compiled()
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(60, 3)), rng.integers(2, size=60).astype(float)
@@ -97,28 +99,28 @@ print(len(before))
 """
 
 
-def test_what_is_compiled_aside_is_what_a_forest_needs():
+def test_what_is_precompiled_is_what_a_forest_needs():
     done = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 5
 
 
-def test_nothing_is_compiled_aside_on_one_core(monkeypatch):
-    monkeypatch.setattr(_aside.os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(_aside, "_running", [])
-    _aside.start()
-    assert _aside._running == []
+def test_nothing_is_precompiled_on_one_core(monkeypatch):
+    monkeypatch.setattr(precompile.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(precompile, "_running", [])
+    precompile.start_precompiling()
+    assert precompile._running == []
 
 
-def test_compiling_aside_leaves_no_process_behind(monkeypatch):
-    monkeypatch.setattr(_aside.os, "cpu_count", lambda: 2)
-    _aside.stop()  # what commands before this test may have started
-    _aside.start()
-    (process,) = _aside._running
+def test_precompiling_leaves_no_process_behind(monkeypatch):
+    monkeypatch.setattr(precompile.os, "cpu_count", lambda: 2)
+    precompile.stop_precompiling()  # what commands before this test may have started
+    precompile.start_precompiling()
+    (process,) = precompile._running
     assert process.poll() is None
-    _aside.stop()
+    precompile.stop_precompiling()
     assert process.poll() is not None
-    assert not _aside._running
+    assert not precompile._running
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_compiling_aside_leaves_no_process_behind(monkeypatch):
         ("pyarrow.parquet", "data.dataset", "load", ("f.parquet", "y"), "pip install pyarrow"),
         ("pyarrow", "study.transfer", "_pyarrow", (), "Parquet files need pyarrow"),
         ("matplotlib.figure", "report.evaluation_figure", "figure_class", (), "semirank[plot]"),
-        ("matplotlib", "report.plots", "_axes", (1.0, 1.0), "semirank[plot]"),
+        ("matplotlib", "report.figures", "_axes", (1.0, 1.0), "semirank[plot]"),
         ("distributed", "study.dask_workers", "DaskWorkers", (None, "local", 1), "semirank[study]"),
     ],
 )

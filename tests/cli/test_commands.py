@@ -16,10 +16,10 @@ import pytest
 
 import semirank
 from semirank import Ranking
-from semirank.cli import doctor as _doctor
+from semirank.cli import doctor, precompile, terminal
 from semirank.cli import main as cli
-from semirank.cli import terminal as _terminal
 from semirank.cli.input import parameters, read, read_hierarchy
+from semirank.runtime import jit
 
 CSV = "size,colour,noise,fruit\n" + "".join(
     f"{i % 7},{'red' if i % 2 else 'blue'},{i * 37 % 11},{('cherry', 'lemon')[i % 2] if i < 12 else ''}\n"
@@ -316,15 +316,15 @@ class TestRefusals:
         def kernel():
             raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
-        assert _terminal.run(kernel) == 130
+        assert terminal.run(kernel) == 130
         assert capsys.readouterr().err == "interrupted; no file was left half written.\n"
 
     def test_a_file_is_finished_before_leaving(self, folder):
         """A cache writes from the working thread; the process ends after the file, not in its middle."""
         code = (
             "import os, threading, time\n"
-            "from semirank.cli import terminal as _terminal\n"
-            "from semirank.runtime import atomic_write as _whole\n"
+            "from semirank.cli import terminal\n"
+            "from semirank.runtime import atomic_write\n"
             "begun, sync = threading.Event(), os.fsync\n"
             "def slow(file):\n"
             "    begun.set()\n"
@@ -332,11 +332,11 @@ class TestRefusals:
             "    sync(file)\n"
             "os.fsync = slow\n"
             "def work():\n"
-            "    _whole.write_whole('r.json', 'all of it')\n"
+            "    atomic_write.write_whole('r.json', 'all of it')\n"
             "    time.sleep(600)\n"
-            "threading.Thread(target=work, name=_terminal.WORKER, daemon=True).start()\n"
+            "threading.Thread(target=work, name=terminal.WORKER, daemon=True).start()\n"
             "begun.wait()\n"
-            "_terminal.leave(130)\n"
+            "terminal.leave(130)\n"
         )
         done = subprocess.run([sys.executable, "-c", code], cwd=folder, timeout=300)
         assert done.returncode == 130
@@ -427,7 +427,7 @@ class TestDoctor:
         assert code == 0
         rows = [line.split() for line in out.splitlines()]
         assert ["numpy", np.__version__] in rows
-        assert _doctor._version("no-such-package-anywhere") is None
+        assert doctor._version("no-such-package-anywhere") is None
         assert [row[:2] for row in rows if row[-1:] == ["s"]] == [
             ["forest", "ok"], ["relief", "ok"], ["laplace", "ok"],
         ]  # fmt: skip
@@ -494,39 +494,21 @@ class TestTerminal:
         monkeypatch.setattr(sys, "stdout", stream)
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setenv("COLUMNS", "80")
-        _terminal.show_table(["rank", "feature"], [["1", "[bold]a[/bold]"]])
+        terminal.show_table(["rank", "feature"], [["1", "[bold]a[/bold]"]])
         assert "[bold]a[/bold]" in stream.getvalue()
 
-    def test_compiled_follows_the_cache(self, tmp_path, monkeypatch):
-        kernel = tmp_path / "split.py"
-        kernel.write_text("@njit\n")
-        monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-        monkeypatch.setenv("HOME", str(tmp_path))
-        assert not _terminal.compiled(kernel)
-        cache = tmp_path / "__pycache__"
-        cache.mkdir()
-        version = f"py{sys.version_info.major}{sys.version_info.minor}"
-        entry = cache / f"split.best-12.{version}.nbi"
-        entry.write_text("")
-        assert _terminal.compiled(kernel)
-        os.utime(entry, (1, 1))
-        assert not _terminal.compiled(kernel)
-        monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
-        os.utime(entry)
-        assert _terminal.compiled(kernel)
-
     def test_says_when_it_compiles(self, monkeypatch, capsys):
-        monkeypatch.setattr(_terminal, "compiled", lambda path: False)
-        aside = []
-        monkeypatch.setattr(_terminal._aside, "start", lambda: aside.append(True))
-        _terminal.say_if_compiling("auto")
-        assert aside
+        monkeypatch.setattr(jit, "compiled", lambda module: False)
+        started = []
+        monkeypatch.setattr(precompile, "start_precompiling", lambda: started.append(True))
+        precompile.say_if_compiling("auto")
+        assert started
         assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
-        _terminal.say_if_compiling("relief")
-        assert len(aside) == 1  # what is compiled aside is the forest's
+        precompile.say_if_compiling("relief")
+        assert len(started) == 1  # what the second process compiles is the forest's
         assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
-        monkeypatch.setattr(_terminal, "compiled", lambda path: True)
-        _terminal.say_if_compiling("relief")
+        monkeypatch.setattr(jit, "compiled", lambda module: True)
+        precompile.say_if_compiling("relief")
         assert capsys.readouterr().err == ""
 
 

@@ -18,7 +18,7 @@ from semirank.runtime.memory import ensure_room, free_memory
 from semirank.trees.ensemble import Plan, grow_forest, prepare
 from semirank.trees.grow import Growth
 
-from .naive_neighbors import make_table
+from ..naive_neighbors import make_table
 
 MIB = 1 << 20
 

@@ -1,0 +1,71 @@
+"""Options and help that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..data.tasks import TASKS
+
+Task = StrEnum("Task", ["auto", *TASKS])  # type: ignore[misc]  # names that are not literals
+
+
+class Method(StrEnum):
+    auto = "auto"
+    forest = "forest"
+    relief = "relief"
+    laplace = "laplace"
+
+
+# Options that several commands share.
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Data as .arff, .csv, .tsv or .parquet; several are put together, - is a pipe.",
+        show_default=False,
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="Name, position or pattern ('TAG_*'); may repeat."),
+]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Rank only these; may repeat."),
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave these out; may repeat.")]
+TaskOption = Annotated[Task, typer.Option("--task", help="Kind of target; auto infers it and says so.")]
+MethodOption = Annotated[Method, typer.Option("--method", "-m", help="How to rank.")]
+Importance = Annotated[
+    str | None, typer.Option("--importance", "-i", metavar="NAME", help="genie3, symbolic or rforest.")
+]
+LabelsFrom = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Target column with label sets such as a;b;c (empty: not known)."),
+]
+HierarchyFile = Annotated[
+    Path | None,
+    typer.Option("--hierarchy", metavar="FILE", help="Text file, on each line a/b/c or parent,child."),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Another parameter of the ranker; may repeat."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same ranking.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 is every core.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes, no progress: only the result.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Out = Annotated[
+    list[Path] | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Write .json, .csv, .html or .fimp; may repeat."),
+]
+
+
+def help_if_alone(context: typer.Context) -> None:
+    """A group of commands without one of them shows what there is."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
