@@ -28,22 +28,22 @@ test-full: $(STAMP)  ## also the slow tests
 	@$(PYTEST) --runslow
 
 fuzz: $(STAMP)  ## a hundred thousand damaged files through the readers; takes about a quarter of an hour
-	@$(BIN)/python -m tests.fuzz
+	@$(BIN)/python -m tools.fuzz
 
 faults: $(STAMP)  ## kill, interrupt and fill the disk at random moments; takes some minutes
-	@$(BIN)/python -m tests.faults
+	@$(BIN)/python -m tools.faults
 
 coverage: $(STAMP)  ## branches that the tests take; then the kernels, as plain Python
 	@$(PYTEST) --cov --cov-report=term
-	@NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-config=tests/kernels.coveragerc \
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-config=tools/kernels.coveragerc \
 		--cov-report=term $(KERNEL_TESTS) -k "twin or dense or everything_equal or first_guess or float32" \
 		-W "ignore:overflow encountered:RuntimeWarning"
 
 mutants: $(STAMP)  ## change the code and see whether a test notices; takes hours, --sample N less
-	@$(BIN)/python -m tests.mutants
+	@$(BIN)/python -m tools.mutants
 
 test-all: $(STAMP)  ## every Python that is here, the oldest libraries, and none that are optional
-	@$(BIN)/python -m tests.matrix
+	@$(BIN)/python -m tools.matrix
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

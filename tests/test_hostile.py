@@ -1,7 +1,7 @@
 """Files from everywhere: whatever is in them, reading ends soon with a result or one clear line.
 
 No test here looks at a clock. The sizes are such that work which grows with the square of the size would
-not end; `make fuzz` (tests/fuzz.py) does the same for a hundred thousand damaged files.
+not end; `make fuzz` (tools/fuzz.py) does the same for a hundred thousand damaged files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Faults at random moments, counted: `make faults`, or python -m tests.faults --help.
+"""Faults at random moments, counted: `make faults`, or python -m tools.faults --help.
 
 A small study is killed (kill -9, the run and not its children) again and again and started anew; what was
 done must stay, no child may outlive the run, and in the end the records must equal those of a run that
@@ -17,11 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from semirank.study import run_study
+from tests.study_folder import write_folder
+from tests.test_faults import INTERRUPTED, at_work, semirank, write_data
+from tests.test_study_run import CHEAP, child_processes, lives, start, states_or_nothing, timeless, wait_until
 
-from .study_folder import write_folder
-from .test_faults import INTERRUPTED, at_work, semirank, write_data
-from .test_study_run import CHEAP, child_processes, lives, start, states_or_nothing, timeless, wait_until
+from semirank.study import run_study
 
 
 def over(run: subprocess.Popen, path: Path, goal: int) -> bool:
@@ -115,7 +115,7 @@ def full_disk(folder: Path) -> bool:
 
 def main() -> int:
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=about)
+    parser = argparse.ArgumentParser(prog="python -m tools.faults", description=about)
     parser.add_argument("--kills", type=int, default=20, help="kills of a study")
     parser.add_argument("--interrupts", type=int, default=5, help="of each command")
     parser.add_argument("--seed", type=int, default=0)

@@ -42,7 +42,7 @@ class Result(NamedTuple):
 def environments() -> dict[str, Environment]:
     """By name; the oldest libraries are those that pyproject.toml names, with the tools of their time."""
     newest = ["-e", ".[dev]"]
-    oldest = ["-e", ".[frames,plot,study,anndata]", *TOOLS, "-c", "tests/oldest.txt"]
+    oldest = ["-e", ".[frames,plot,study,anndata]", *TOOLS, "-c", "tools/oldest.txt"]
     return {
         "3.11": Environment("3.11", newest),
         "3.12": Environment("3.12", newest),
@@ -67,7 +67,7 @@ def find_python(version: str) -> str | None:
 def install(python: str, packages: list[str], folder: Path) -> str:
     """The interpreter of the environment, which is made unless it is there and newer than its recipe."""
     inside, done = str(folder / "bin" / "python"), folder / ".installed"
-    recipe = max((ROOT / file).stat().st_mtime for file in ("pyproject.toml", "tests/oldest.txt"))
+    recipe = max((ROOT / file).stat().st_mtime for file in ("pyproject.toml", "tools/oldest.txt"))
     if not done.exists() or done.stat().st_mtime < recipe:
         subprocess.run([python, "-m", "venv", str(folder)], check=True)
         subprocess.run([inside, "-m", "pip", "install", "--quiet", *packages], cwd=ROOT, check=True)
@@ -118,7 +118,7 @@ def main() -> int:
     about = (__doc__ or "").partition("\n")[0]
     known = environments()
     parser = argparse.ArgumentParser(
-        prog="python -m tests.matrix", description=about, epilog="Other options are those of pytest."
+        prog="python -m tools.matrix", description=about, epilog="Other options are those of pytest."
     )
     parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}; all unless some are named")
     parser.add_argument("-n", default="2", metavar="N", help="processes that share the tests (2)")

@@ -1,10 +1,10 @@
-"""A mutation fuzzer for everything that is read from a file: `make fuzz`, or python -m tests.fuzz --help.
+"""A mutation fuzzer for everything that is read from a file: `make fuzz`, or python -m tools.fuzz --help.
 
 Every input is a damaged copy of a small file of one of the dialects (and of the real data sets, where their
 folder is there). Reading it must end soon and in one of two ways: a result that holds together, or an error
 of ours with one line of text. One in a hundred goes through the command line, where an error means exit
 code 2. The number of an input and the seed decide everything, so that a failure can be repeated:
-python -m tests.fuzz --seed S --only N. Inputs that fail are written to the folder fuzz-failures.
+python -m tools.fuzz --seed S --only N. Inputs that fail are written to the folder fuzz-failures.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from tests.conftest import shared
 
 from semirank import Hierarchy, Ranking, load
 from semirank.cli.input import read_hierarchy
 from semirank.data.tasks import TASKS
-
-from .conftest import shared
 
 SECONDS = 10  # for a single input; the slowest of a run takes a small part of it
 MEMORY = 4 << 30  # address space of the process; beyond it allocations fail
@@ -337,7 +336,7 @@ def out_of_time(*_: object) -> None:
 
 def main() -> int:
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=about)
+    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=about)
     parser.add_argument("--count", type=int, default=100_000, help="number of inputs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="the number of one input")

@@ -1,4 +1,4 @@
-"""Mutation testing: does a test notice when the code is changed? `make mutants`, or python -m tests.mutants.
+"""Mutation testing: does a test notice when the code is changed? `make mutants`, or python -m tools.mutants.
 
 Each mutant is a copy of the package with one operator or constant changed, and the tests named beside the
 file run on it; where the file has kernels the compiler is off, so that a change costs no compilation. One
@@ -166,7 +166,7 @@ def run_tests(package: Path, name: str, output: str | Path, order: LikelyFirst) 
 
 def main() -> int:
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=about)
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=about)
     parser.add_argument("files", nargs="*", default=list(TESTS), metavar="FILE", help=", ".join(TESTS))
     parser.add_argument("--skip", type=int, default=0, help="leave out so many first mutants of each file")
     parser.add_argument("--sample", type=int, help="so many mutants of each file, drawn at random")
