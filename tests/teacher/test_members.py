@@ -261,8 +261,8 @@ class TestStack:
 class TestCompletion:
     def test_classes_add_up_to_one(self):
         target = make_target(np.random.default_rng(0), 5, "classification")
-        shares = possible(target, np.array([[1.4, -0.3, -0.1], [0.2, 0.3, 0.5]]))
-        np.testing.assert_allclose(shares, [[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
+        shares = possible(target, np.array([[1.4, -0.3, -0.1], [0.2, 0.3, 0.5], [-0.1, 0.0, -0.1]]))
+        np.testing.assert_allclose(shares, [[1.0, 0.0, 0.0], [0.2, 0.3, 0.5], [1 / 3, 1 / 3, 1 / 3]])
 
     def test_no_label_is_more_likely_than_its_parents(self):
         target = make_target(np.random.default_rng(0), 5, "hierarchical")

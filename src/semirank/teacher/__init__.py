@@ -1,1 +1,1 @@
-"""The teacher: predicts the target of every row from the labelled ones, by members of different kinds."""
+"""The teacher: predicts the target of every row from the labelled ones (Def. 1.10)."""

@@ -1,4 +1,4 @@
-"""From answers to shares that can be true, and the target with its holes filled."""
+"""From answers to shares that can be true, and the target with its holes filled (Def. 1.10)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def possible(schema: Target, columns: np.ndarray) -> np.ndarray:
         return columns
     if kind == CLASSES:
         shares = np.maximum(columns, 0.0)
-        # The columns add up to 1, so some share is above 0.
-        return shares / shares.sum(axis=1, keepdims=True)
+        total = shares.sum(axis=1, keepdims=True)
+        # Regressors that answer class by class may favour none: then all are alike.
+        return np.divide(shares, total, out=np.full(shares.shape, 1.0 / shares.shape[1]), where=total > 0)
     shares = np.clip(columns, 0.0, 1.0)
     if schema.hierarchy is not None:
         for label in schema.hierarchy.order.tolist():

@@ -1,4 +1,4 @@
-"""Member: labels spread over a graph that joins near rows, labelled or not (Zhou et al. 2004).
+"""Member: labels spread over a graph that joins near rows, labelled or not (Zhou et al. 2004; Def. 1.10).
 
 F = (1 - a) (I - a S)^-1 B, where B holds the labels, S = D^-1/2 W D^-1/2 and W the weights of the edges. A
 column of ones, spread alike, is the mass that the answers are divided by: they are weighted means of labels.
@@ -51,14 +51,13 @@ class GraphModel(NamedTuple):
     total: np.ndarray  # (G, C) spread labels
     mass: np.ndarray  # (G, C) spread ones
     limits: np.ndarray  # (2, C) smallest and largest label
-    n_jobs: int | None
 
     def predict(self, rows: Rows) -> np.ndarray:
         """The learnt columns of these rows."""
         if rows.place is not None:
             return _ratio(self.total[rows.place], self.mass[rows.place], self.limits)
         points = rows.points if self.directions is None else rows.points @ self.directions
-        near = nearest_points(self.places, _at_least_one(points), N_NEIGHBORS, n_jobs=self.n_jobs)
+        near = nearest_points(self.places, _at_least_one(points), N_NEIGHBORS, n_jobs=1)
         # Only ratios count, so the nearest row may weigh 1 however far it is.
         weight = np.exp(-(near.distances - near.distances[:, :1]) / self.width)
         weight /= np.sqrt(self.degree[near.rows])
@@ -86,7 +85,7 @@ def fit_graph(lesson: Lesson) -> Answer:
     else:
         fold = np.random.default_rng([lesson.seed, 1]).permutation(len(learnt)) % N_FOLDS
         total, mass, held_out = _by_folds(graph, labels, ones, which, limits, fold, lesson.n_jobs)
-    model = GraphModel(*graph[:4], total, mass[:, which], limits, lesson.n_jobs)
+    model = GraphModel(*graph[:4], total, mass[:, which], limits)
     return Answer(held_out, model)
 
 

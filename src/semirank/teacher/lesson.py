@@ -1,4 +1,4 @@
-"""What the members of a teacher learn from, and what they give back."""
+"""What the members of a teacher learn from, and what they give back (Def. 1.10)."""
 
 from __future__ import annotations
 

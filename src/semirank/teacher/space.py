@@ -12,8 +12,7 @@ from ..runtime.memory import ensure_room
 
 MAX_VALUES = 100  # of a nominal feature that get a column; rarer ones tell rows apart, not alike
 _FAR = 1000.0  # new rows stop so many ranges away from the training rows, where squares are still small
-_BLOCK = 64  # features whose moments are taken at a time
-_BLOCK_ROWS = 4096
+_CELLS = 1 << 18  # of a table that are read at a time: few enough to stay near the processor
 _STEPS = 2.0**30  # of a feature's range that `row_keys` tells apart
 
 
@@ -70,8 +69,9 @@ def fit_space(table: Table) -> Space:
     numeric = table.n_values == 0
     low, high = np.zeros(len(numeric)), np.ones(len(numeric))
     parts = []
-    for first in range(0, len(numeric), _BLOCK):
-        at = first + np.flatnonzero(numeric[first : first + _BLOCK])
+    step = max(1, _CELLS // max(1, len(table)))
+    for first in range(0, len(numeric), step):
+        at = first + np.flatnonzero(numeric[first : first + step])
         if len(at):
             cells = table.values[:, at]
             low[at], high[at] = ranges(cells)
@@ -128,8 +128,9 @@ def row_keys(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
     """
     factor = np.random.default_rng(0).integers(0, 2**64, size=values.shape[1], dtype=np.uint64) | np.uint64(1)
     keys = np.empty(len(values), np.uint64)
-    for first in range(0, len(values), _BLOCK_ROWS):
-        part = slice(first, first + _BLOCK_ROWS)
+    step = max(1, _CELLS // max(1, values.shape[1]))
+    for first in range(0, len(values), step):
+        part = slice(first, first + step)
         place = np.rint(in_range(values[part], low, high) * _STEPS)
         codes = np.where(np.isnan(place), -1.0, place).astype(np.int64).view(np.uint64)
         keys[part] = (codes * factor).sum(axis=1, dtype=np.uint64)  # modulo 2^64

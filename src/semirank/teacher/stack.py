@@ -1,4 +1,4 @@
-"""How much each member counts: non-negative weights from held-out answers (Breiman 1996)."""
+"""How much each member counts: non-negative weights from held-out answers (Breiman 1996; Def. 1.10)."""
 
 from __future__ import annotations
 
