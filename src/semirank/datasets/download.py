@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,7 +77,7 @@ def fetch(
         if openml:
             listed = _from_openml(entry, stage)
         else:
-            raw = [] if entry.source.kind == "bundled" else _downloaded(entry, stage / "raw", progress)
+            raw = _downloaded(entry, entry.source.files, stage / "raw", progress)
             rows = cook(entry.source.recipe, raw) if raw else digits()
             listed = _listed(entry, write_arff(rows, stage / home.name), rows.targets)
         manifest = stage / FILE
@@ -101,10 +101,11 @@ def fetch_raw(
         The folder with the files.
     """
     entry = find(name)
-    if not (entry.source.files or entry.source.unseen):
+    files = (*entry.source.files, *entry.source.unseen)
+    if not files:
         raise ValueError(f"No addresses of original files of {entry.name} are known; {how_to_get(entry)}.")
     home = data_folder(folder) / _folder_name(entry) / "raw"
-    _downloaded(entry, home, progress, (*entry.source.files, *entry.source.unseen))
+    _downloaded(entry, files, home, progress)
     return home
 
 
@@ -138,10 +139,9 @@ def _folder_name(entry: Entry) -> str:
 
 
 def _downloaded(
-    entry: Entry, folder: Path, progress: Progress | None, files: tuple[RemoteFile, ...] | None = None
+    entry: Entry, files: tuple[RemoteFile, ...], folder: Path, progress: Progress | None
 ) -> list[Path]:
-    """The original files of a data set; those that are in the folder already are not asked for again."""
-    files = entry.source.files if files is None else files
+    """Original files of a data set; those that are in the folder already are not asked for again."""
     paths = []
     for i, file in enumerate(files):
         if progress is not None:
@@ -171,9 +171,9 @@ def _from_openml(entry: Entry, stage: Path) -> Listed:
     if not (address and md5):
         raise ValueError(f"{url} does not answer with the description of a data set.")
     path = _download(address, f"md5:{md5}", stage / f"{_folder_name(entry)}.arff")
-    targets = source.targets or tuple(_names(said.get("default_target_attribute")))
+    targets = source.targets or _names(said.get("default_target_attribute"))
     ignored = [*_names(said.get("row_id_attribute")), *_names(said.get("ignore_attribute"))]
-    return _listed(entry, [path], targets, (*source.drop, *ignored), f"OpenML {source.openml}")
+    return _listed(entry, [path], targets, [*source.drop, *ignored], f"OpenML {source.openml}")
 
 
 def _names(said: str | list[str] | None) -> list[str]:
@@ -217,10 +217,10 @@ def _not_expected(url: str) -> str:
 
 
 def _listed(
-    entry: Entry, files: list[Path], targets: tuple[str, ...], drop: tuple[str, ...] = (), where: str = ""
+    entry: Entry, files: list[Path], targets: Sequence[str], drop: Sequence[str] = (), where: str = ""
 ) -> Listed:
     names = tuple(path.name for path in files)
-    return Listed(entry.name, entry.task, files[0].parent, names, targets, drop, where=where)
+    return Listed(entry.name, entry.task, files[0].parent, names, (*targets,), (*drop,), where=where)
 
 
 def _described(entry: Entry, listed: Listed) -> dict[str, Any]:

@@ -130,40 +130,35 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
     task = SHORT.get(task, task) if isinstance(task, str) else task
     if not isinstance(task, str) or task not in TASKS:
         raise ValueError(f"{place} has task {task!r}, but it must be one of {', '.join((*TASKS, *SHORT))}.")
-    files = _texts(item, "files", place)
+    files = _given(item, "files", list, place)
     data = tuple(file for file in files if not file.endswith(".xml"))  # Mulan's lists of label names
     if len(data) not in (1, 2):
         raise ValueError(f"{place} must list one data file, or a train and a test file, not {len(data)}.")
     for file in data:
         if Path(file).is_absolute() or ".." in Path(file).parts:
             raise ValueError(f"{place} lists {file!r}, which is not inside the folder.")
-    parts = _object(item, "examples_per_file", place)
+    parts = _given(item, "examples_per_file", dict, place)
     return Listed(
         name=name,
         task=task,
         folder=path.parent,
         files=data,
-        targets=_texts(item, "target_attributes", place),
-        drop=_texts(item, "drop", place),
+        targets=tuple(_given(item, "target_attributes", list, place)),
+        drop=tuple(_given(item, "drop", list, place)),
         sizes=_numbers({key: item[key] for key in SIZES if item.get(key) is not None}, place),
         parts=tuple(_numbers(parts, place).values()),
-        sha256=_object(item, "sha256", place),
+        sha256=_given(item, "sha256", dict, place),
         stand_in_for=item.get("stand_in_for"),
         where=item.get("source") or "",
     )
 
 
-def _texts(item: dict[str, Any], key: str, place: str) -> tuple[str, ...]:
-    value = item.get(key) or []
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValueError(f"{place} must give {key!r} as a list of texts.")
-    return tuple(value)
-
-
-def _object(item: dict[str, Any], key: str, place: str) -> dict[str, Any]:
-    value = item.get(key) or {}
-    if not isinstance(value, dict):
-        raise ValueError(f"{place} must give {key!r} as an object.")
+def _given(item: dict[str, Any], key: str, kind: Any, place: str) -> Any:
+    """The value of a key, a list of texts or an object; empty where it is not given."""
+    value = item.get(key) or kind()
+    if not isinstance(value, kind) or (kind is list and not all(isinstance(text, str) for text in value)):
+        what = "a list of texts" if kind is list else "an object"
+        raise ValueError(f"{place} must give {key!r} as {what}.")
     return value
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -55,11 +55,11 @@ class Source:
         What is known of the terms of use.
     openml : int or None
         The id of the data set on OpenML, if it is there too.
-    targets, drop : tuple of str
+    targets, drop : sequence of str
         Columns of OpenML's file that are the target, and columns to leave out.
     files : tuple of RemoteFile
         The original files.
-    recipe : tuple of {word: arguments}
+    recipe : sequence of {word: arguments}
         The steps from `files` to the data set, see `semirank.datasets.recipes`.
     unseen : tuple of RemoteFile
         More original files, which the data set of this registry is not made from.
@@ -69,10 +69,10 @@ class Source:
     where: str
     licence: str = ""
     openml: int | None = None
-    targets: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
+    targets: Sequence[str] = ()
+    drop: Sequence[str] = ()
     files: tuple[RemoteFile, ...] = ()
-    recipe: tuple[Mapping[str, Any], ...] = ()
+    recipe: Sequence[Mapping[str, Any]] = ()
     unseen: tuple[RemoteFile, ...] = ()
 
 
@@ -162,28 +162,9 @@ def _packaged(file: str) -> Any:
 
 
 def _entry(item: dict[str, Any], origin: dict[str, Any]) -> Entry:
-    source = item["source"]
-    return Entry(
-        name=item["name"],
-        task=HEADINGS[item["group"]],
-        group=item["group"],
-        printed=item["printed"],
-        stand_in_for=item.get("stand_in_for"),
-        predefined_split=item["predefined_split"],
-        source=Source(
-            kind=source.get("kind", "recipe"),
-            where=source["where"],
-            licence=source.get("licence", ""),
-            openml=source.get("openml"),
-            targets=tuple(source.get("targets", ())),
-            drop=tuple(source.get("drop", ())),
-            files=tuple(RemoteFile(**file) for file in origin.get("files", ())),
-            recipe=tuple(origin.get("recipe", ())),
-            unseen=tuple(RemoteFile(**file) for file in origin.get("unseen", ())),
-        ),
-        content=item.get("content"),
-        recorded=item.get("recorded"),
-    )
+    files = {key: tuple(RemoteFile(**file) for file in origin.get(key, ())) for key in ("files", "unseen")}
+    source = Source(**{"kind": "recipe", "recipe": origin.get("recipe", ()), **files, **item.pop("source")})
+    return Entry(**{"stand_in_for": None, **item}, task=HEADINGS[item["group"]], source=source)
 
 
 def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
