@@ -34,7 +34,6 @@ def parse(words: list[str]) -> None:
 
     from semirank.cli import main as cli
 
-    cli._add_commands()
     group = typer.main.get_command(cli.app)
     with group.make_context("semirank", list(words)) as context:
         name, command, rest = group.resolve_command(context, list(words))

@@ -757,6 +757,6 @@ class TestListAndInfo:
 
 
 def test_help_loads_nothing_heavy():
-    from ..test_startup import heavy, help_of, modules_after
+    from ..cli.test_startup import heavy, help_of, modules_after
 
     assert heavy(modules_after(help_of("datasets", "fetch", "--help"))) == set()
