@@ -24,7 +24,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 
 from semirank import ForestRanker
 from semirank.data.encode_features import encode_features
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
 from semirank.trees.columns import build_space, feature_columns, target_columns
 
 from .common import best_time, best_times, markdown, peak_memory

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from semirank import ReliefRanker
 from semirank.data.encode_features import encode_features
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
 from semirank.judging.knn_judge import knn_predict
 from semirank.neighbors.search import nearest_l1
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import semirank
 from semirank import ForestRanker, rank
-from semirank.data.encode_features import is_anndata
+from semirank.data.columns import is_anndata
 
 anndata = pytest.importorskip("anndata")
 pd = pytest.importorskip("pandas")

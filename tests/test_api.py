@@ -8,7 +8,7 @@ import pytest
 import semirank
 from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
 from semirank.data.encode_features import encode_features
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
 from semirank.data.tasks import TASKS
 
 from .optional import needs_pandas, pd

@@ -10,8 +10,9 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from semirank import Ranking, knn_score
+from semirank.data.encode_target import encode_target
 from semirank.data.table import Table
-from semirank.data.target import Target, encode_target
+from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.evaluation.compared_methods import as_methods
 from semirank.evaluation.curves import (

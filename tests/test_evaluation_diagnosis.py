@@ -330,7 +330,7 @@ class TestDetails:
     def test_whole_ranking_leads_with_the_chosen_score(self):
         X, y = clustered(np.random.default_rng(0), "helps", n=80, n_labeled=40, noise=2)
         table = semirank.data.encode_features.encode_features(X)
-        target = semirank.data.target.encode_target(y)
+        target = semirank.data.encode_target.encode_target(y)
         (forest,) = as_methods("forest")
         ranking = forest.whole("forest rforest", table, target, False, 0)
         assert ranking.importance == "rforest"

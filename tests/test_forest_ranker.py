@@ -20,7 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from semirank import ForestRanker, Hierarchy, Ranking, Table
 from semirank.data.decode_target import decode
 from semirank.data.encode_features import encode_features
-from semirank.data.target import Target, encode_target
+from semirank.data.encode_target import encode_target
+from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.judging.measures import task_score
 from semirank.results.ranking import rank_numbers as ranks

@@ -20,7 +20,7 @@ from .naive_neighbors import knn_prototypes, make_table, make_target
 @settings(deadline=None, max_examples=50)
 @given(
     st.integers(0, 10_000),
-    st.sampled_from(TASKS),
+    st.sampled_from(list(TASKS)),
     st.sampled_from(["labelled", "all"]),
     st.sampled_from([0.0, 0.3]),
     st.sampled_from([None, 3]),

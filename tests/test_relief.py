@@ -37,7 +37,7 @@ from .naive_neighbors import make_table, make_target
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 10_000),
-    st.sampled_from(TASKS),
+    st.sampled_from(list(TASKS)),
     st.sampled_from([0.0, 0.25]),
     st.sampled_from([0.0, 0.5, 0.9]),
     st.sampled_from([None, 3]),

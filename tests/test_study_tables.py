@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from semirank.data.encode_features import encode_features
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
 from semirank.study.paper import known_stand_ins, paper_names, paper_tables
 from semirank.study.properties import paper_numbers
 from semirank.study.results import DEFINITIONS, ENSEMBLES, FOREST_SCORES, SCORES, collect, differences

@@ -9,7 +9,7 @@ import pytest
 
 from semirank import ForestRanker
 from semirank.data.encode_features import encode_features
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
 from semirank.data.tasks import TASKS
 from semirank.judging.knn_judge import knn_predict
 from semirank.judging.measures import task_score

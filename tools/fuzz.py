@@ -227,7 +227,7 @@ def make_case(seed: int, number: int, seeds: list[Seed], real: list[Seed]) -> Ca
         unusual = ("y", 0, [0, 1], [-1, -2], ["t", "u"], "class", "*", "size", [])
         options["targets"] = usual if rng.random() < 0.7 else rng.choice(unusual)
         if rng.random() < 0.1:
-            options["task"] = rng.choice(TASKS)
+            options["task"] = rng.choice(list(TASKS))
         if rng.random() < 0.1:
             options["nominal"] = rng.choice((0, -1, "*"))
         if rng.random() < 0.1:

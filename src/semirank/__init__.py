@@ -17,6 +17,7 @@ _HOME = {
     "Ranking": "results.ranking",
     "ReliefRanker": "rankers.relief",
     "Table": "data.table",
+    "Target": "data.target",
     "Teacher": "teacher.teacher",
     "cluster_hypothesis": "evaluation.cluster_hypothesis",
     "evaluate": "evaluation.evaluate",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .data.dataset import Dataset, load
     from .data.hierarchy import Hierarchy
     from .data.table import Table
+    from .data.target import Target
     from .evaluation.cluster_hypothesis import cluster_hypothesis
     from .evaluation.evaluate import evaluate
     from .evaluation.knn_score import knn_score

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .data import read_anndata as _anndata
-from .data.encode_features import is_anndata
+from .data.columns import is_anndata
+from .data.read_anndata import read_anndata
 from .results.ranking import Ranking
 from .runtime.messages import did_you_mean
 
@@ -73,7 +73,12 @@ def rank(
     params |= {"task": task, "hierarchy": hierarchy, "random_state": random_state, "n_jobs": n_jobs}
     data = X
     if is_anndata(data):
-        X, y = _anndata.read(data, y, target, write_to_var, params.pop("categorical_features", "from_dtype"))
+        if write_to_var is not None and not (isinstance(write_to_var, str) and write_to_var):
+            raise TypeError(
+                f"write_to_var={write_to_var!r} must be the word that the new columns of .var begin with, "
+                'for example "semirank".'
+            )
+        X, y = read_anndata(data, y, target, params.pop("categorical_features", "from_dtype"))
     elif target is not None or write_to_var is not None:
         name = "write_to_var" if target is None else "target"
         raise TypeError(f"{name}= is for AnnData objects, and X is of type {type(X).__name__}.")

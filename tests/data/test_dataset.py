@@ -11,7 +11,8 @@ import pytest
 import semirank as sr
 from semirank.data.dataset import Dataset, load
 from semirank.data.encode_features import encode_features
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
+from semirank.data.tasks import TASKS
 
 from ..optional import needs_pandas, needs_pyarrow, pa, parquet, pd
 
@@ -411,14 +412,7 @@ def test_real_data(entry, data_folder):
     """Every count of the manifest."""
     files = [data_folder / f for f in entry["files"] if ".arff" in f]
     data = load(files, entry["target_attributes"])
-    tasks = {
-        "stc": "classification",
-        "str": "regression",
-        "mtr": "multi_target",
-        "mlc": "multi_label",
-        "hmlc": "hierarchical",
-    }
-    assert data.task == tasks[entry["task"]]
+    assert TASKS[data.task].abbreviation == entry["task"]
     assert len(data) == entry["examples"]
     assert np.bincount(data.part).tolist() == list(entry["examples_per_file"].values())
     nominal = int((data.X.n_values > 0).sum())

@@ -6,7 +6,7 @@ import numpy as np
 
 from semirank import Hierarchy
 from semirank.data.decode_target import decode
-from semirank.data.target import encode_target
+from semirank.data.encode_target import encode_target
 
 
 def test_class_of_the_largest_share_the_first_of_equals():

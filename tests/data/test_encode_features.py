@@ -438,7 +438,7 @@ def test_take_keeps_the_features():
 def test_frames_libraries_stay_unloaded():
     code = (
         "import sys, numpy as np; from semirank.data.encode_features import encode_features;"
-        "from semirank.data.target import encode_target; import semirank; semirank.load;"
+        "from semirank.data.encode_target import encode_target; import semirank; semirank.load;"
         "encode_features(np.eye(2)); encode_target([0, 1]);"
         "print([m for m in ('pandas', 'polars', 'pyarrow', 'sklearn', 'scipy', 'numba') if m in sys.modules])"
     )

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from semirank import Hierarchy
-from semirank.data.target import MAX_CLASSES, Target, encode_target, encode_target_like
+from semirank.data.encode_target import MAX_CLASSES, encode_target, encode_target_like
+from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 
 from ..optional import pd, pl

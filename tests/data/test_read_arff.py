@@ -27,16 +27,13 @@ def write(tmp_path):
 
 
 def cells(arff):
-    return [[None if np.isnan(v) else v for v in row] for row in arff.cells]
+    return [[None if np.isnan(v) else v for v in column.values] for column in arff.columns]
 
 
 def test_dense(write):
     arff = read_arff(write(HEADER + "1.5,y\n?,x\n-2e3,?\n"))
-    assert arff.relation == "r"
-    assert [(a.name, a.kind, a.values) for a in arff.attributes] == [
-        ("a", "numeric", ()),
-        ("b", "nominal", ("x", "y")),
-    ]
+    assert arff.names == ("a", "b")
+    assert [(c.kind, c.categories) for c in arff.columns] == [("number", None), ("category", ("x", "y"))]
     assert cells(arff) == [[1.5, None, -2000.0], [1.0, 0.0, None]]
 
 
@@ -58,18 +55,9 @@ def test_header_dialects(write):
 """
         )
     )
-    assert arff.relation == "two words"
-    assert [a.name for a in arff.attributes] == [
-        "with space",
-        'double "quoted"',
-        "tabbed",
-        "glued",
-        "don't",
-        "text",
-        "{",
-    ]
-    assert arff.attributes[3].values == ("no", "yes", "may be", "it's")
-    assert arff.cells.shape == (7, 0)
+    assert arff.names == ("with space", 'double "quoted"', "tabbed", "glued", "don't", "text", "{")
+    assert arff.columns[3].categories == ("no", "yes", "may be", "it's")
+    assert cells(arff) == [[]] * 7
 
 
 def test_data_dialects(write):
@@ -80,7 +68,7 @@ def test_data_dialects(write):
             "4,e,? \n5,e,one % why\n"
         )
     )
-    assert arff.attributes[2].values == ("o", "one", "two, or 'three'")
+    assert arff.columns[2].categories == ("o", "one", "two, or 'three'")
     assert cells(arff) == [[1, 2, 3, 4, 5], [0, 1, 2, 3, 3], [1, 2, 0, None, 1]]
 
 
@@ -106,13 +94,13 @@ def test_latin_1(write):
     text = "@relation r\n@attribute größe {klein,groß}\n@data\ngroß\n"
     for encoding in ("utf-8", "latin-1"):
         arff = read_arff(write(text.encode(encoding)))
-        assert arff.attributes[0].name == "größe"
+        assert arff.names == ("größe",)
         assert cells(arff) == [[1.0]]
 
 
 def test_unicode_line_signs_do_not_break_lines(write):
     arff = read_arff(write("@relation r\n@attribute t string\n@data\n'a\u2028b'\nc\x85d\n"))
-    assert arff.attributes[0].values == ("a\u2028b", "c\x85d")
+    assert arff.columns[0].categories == ("a\u2028b", "c\x85d")
 
 
 def test_sparse(write):
@@ -140,10 +128,9 @@ def test_tree(write):
             "@data\n1,1/2@3/4\n2,?\n3,1\n"
         )
     )
-    attribute = arff.attributes[1]
-    assert attribute.kind == "hierarchical"
-    assert attribute.hierarchy.labels == ("1", "1/2", "3", "3/4")
-    assert attribute.values == ("1", "1/2@3/4")
+    assert arff.hierarchies["class"].labels == ("1", "1/2", "3", "3/4")
+    assert (arff.columns[1].kind, arff.columns[1].categories) == ("text", ("1", "1/2@3/4"))
+    assert arff.skip == {1: "is a set of labels"}
     assert cells(arff)[1] == [1.0, None, 0.0]
 
 
@@ -151,13 +138,13 @@ def test_dag(write):
     arff = read_arff(
         write("@relation r\n@attribute class hierarchical root/a, root/b, a/c, b/c, c/d\n@data\nc\na@b\n")
     )
-    tree = arff.attributes[0].hierarchy
+    tree = arff.hierarchies["class"]
     assert tree.labels == ("a", "b", "c", "d")
     assert tree.parents == ((), (), (0, 1), (2,))
 
 
 def test_key(write):
-    assert read_arff(write("@relation r\n@attribute id key\n@data\nq7\n")).attributes[0].kind == "key"
+    assert read_arff(write("@relation r\n@attribute id key\n@data\nq7\n")).skip == {0: "names the rows"}
 
 
 @pytest.mark.parametrize(
@@ -244,8 +231,8 @@ def test_quoted_values_survive(tmp_path_factory, declared, data):
     for body in ("".join(f"{v},1\n" for v in written), "".join(f"{{0 {v},1 1}}\n" for v in written)):
         path.write_text(header + body, encoding="utf-8")
         arff = read_arff(path)
-        assert arff.attributes[0].name == declared[0]
-        assert arff.attributes[0].values == tuple(declared)
-        back = [None if np.isnan(v) else declared[int(v)] for v in arff.cells[0]]
+        assert arff.names[0] == declared[0]
+        assert arff.columns[0].categories == tuple(declared)
+        back = [None if np.isnan(v) else declared[int(v)] for v in arff.columns[0].values]
         assert back == rows
-        assert (arff.cells[1] == 1).all()
+        assert (arff.columns[1].values == 1).all()

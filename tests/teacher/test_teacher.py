@@ -16,7 +16,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semirank import Hierarchy, Table, Teacher
-from semirank.data.target import Target, encode_target
+from semirank.data.encode_target import encode_target
+from semirank.data.target import Target
 from semirank.data.tasks import NUMBERS, TASKS
 from semirank.teacher.members import MEMBERS
 

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.decode_target import decode
 from ..data.encode_features import encode_features, encode_like
+from ..data.encode_target import encode_target, encode_target_like
 from ..data.table import Table
-from ..data.target import Target, encode_target, encode_target_like
+from ..data.target import Target
 from ..data.tasks import NUMBERS, TASKS
 from ..judging.measures import task_score
 

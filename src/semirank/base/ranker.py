@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.encode_features import frame_kind
+from ..data.columns import frame_kind
 from ..data.table import Table
 from ..data.target import Target
 from ..results.ranking import Ranking, rank_numbers

@@ -86,18 +86,19 @@ def read(
 
 def _with_label_sets(data: Dataset, tree: list[Any] | None, decay: float, lines: list[str]) -> Input:
     """The target as sets of labels; a cell with nothing but ";" is a known, empty set."""
-    from ..data.target import encode_target, said_back
+    from ..data.encode_target import encode_target
+    from ..data.summary import describe_target
 
     cells = [None if cell is None else _label(cell) for cell in data.y]
     sets = [None if c is None else {part.strip() for part in c.split(";") if part.strip()} for c in cells]
-    notes = [note for note in data.notes if note not in said_back(data.target, hint=False)]
+    notes = [note for note in data.notes if note not in describe_target(data.target)]
     options: dict[str, Any] = {"task": "multi_label"}
     if tree is not None:
         options = {"task": "hierarchical", "hierarchy": tree, "hierarchy_decay": decay}
     target = encode_target(sets, n_rows=len(data), notes=notes, **options)
     made = "y = [c if c is None else {p.strip() for p in str(c).split(';') if p.strip()} for c in data.y]"
     if tree is not None:
-        lines.insert(0, "from semirank.data.target import encode_target")
+        lines.insert(0, "from semirank.data.encode_target import encode_target")
         made += f"\ny = encode_target(y, hierarchy=tree, hierarchy_decay={decay!r})"
     return Input(data.X, target, notes, [*lines, made])
 
@@ -109,20 +110,14 @@ def _label(cell: object) -> str:
 
 def _from_pipe(stack: contextlib.ExitStack) -> Path:
     """Standard input as a file, named by what it looks like."""
+    from ..data.read_files import sniff_format
     from ..data.read_text import read_bytes
 
     content = read_bytes(sys.stdin.buffer, "the pipe")
     if not content.strip():
         raise ValueError("Nothing came through the pipe.")
     folder = stack.enter_context(tempfile.TemporaryDirectory())
-    lines = content[:100_000].lower().splitlines()
-    if content[:4] == b"PAR1":
-        suffix = "parquet"
-    elif any(line.lstrip().startswith(b"@relation") for line in lines):
-        suffix = "arff"
-    else:
-        suffix = "csv"
-    path = Path(folder) / f"stdin.{suffix}"
+    path = Path(folder) / f"stdin.{sniff_format(content) or 'csv'}"
     path.write_bytes(content)
     return path
 

@@ -68,7 +68,7 @@ def compile_later() -> None:
     import numpy as np
 
     from ..data.encode_features import encode_features
-    from ..data.target import encode_target
+    from ..data.encode_target import encode_target
     from ..data.tasks import TASKS
     from ..judging.knn_judge import knn_score
     from ..trees.columns import build_prototype

@@ -12,21 +12,15 @@ if TYPE_CHECKING:
     from .table import Table
 
 
-def read(
+def read_anndata(
     data: Any,
     y: Any,
     target: str | Sequence[str] | None,
-    prefix: str | None,
     categorical_features: Any,
 ) -> tuple[Table, Any]:
-    """`.X` under the names of `.var_names`, and y or the columns of `.obs`; what is asked for is checked."""
+    """`.X` under the names of `.var_names`, and y or the columns of `.obs`."""
     if (y is None) == (target is None):
         raise TypeError("Either name the column of .obs to rank for as target=, or pass y.")
-    if prefix is not None and not (isinstance(prefix, str) and prefix):
-        raise TypeError(
-            f"write_to_var={prefix!r} must be the word that the new columns of .var begin with, "
-            'for example "semirank".'
-        )
     if data.X is None:
         raise ValueError("The AnnData object has no X; put the matrix to rank into .X first.")
     if not data.var_names.is_unique:

@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from ..runtime.messages import did_you_mean, short
-from .encode_features import ensure_dense
+from .columns import Column, FileColumns, ensure_dense
 from .hierarchy import ROOT, Hierarchy
 from .read_text import parse_numbers, read_text
 
@@ -21,6 +21,7 @@ _CELL = re.compile(rf"\s*+({_QUOTED}|[^,'\"\s][^,]*+|)\s*+(,|$)")
 _SPARSE_CELL = re.compile(rf"\s*+(\d++)\s++({_QUOTED}|[^,'\"\s][^,]*+)\s*+(,|$)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _NUMERIC = ("numeric", "real", "integer")
+_HOLE = frozenset("?")
 
 
 class Attribute(NamedTuple):
@@ -36,26 +37,18 @@ class Attribute(NamedTuple):
     hierarchy: Hierarchy | None = None
 
 
-class Arff(NamedTuple):
-    """What an ARFF file holds: numbers or codes of values, one row of `cells` per attribute, NaN for "?"."""
-
-    relation: str
-    attributes: tuple[Attribute, ...]
-    cells: np.ndarray
-
-
-def read_arff(path: str | Path, *, sparse_base: int = 0) -> Arff:
+def read_arff(path: Path, *, sparse_base: int = 0) -> FileColumns:
     """Read an ARFF file, plain or gzipped.
 
     Parameters
     ----------
-    path : str or Path
+    path : Path
     sparse_base : {0, 1}, default=0
         Number of the first attribute in sparse rows: 0 for Weka, 1 for CLUS.
 
     Returns
     -------
-    Arff
+    FileColumns
 
     Examples
     --------
@@ -63,48 +56,58 @@ def read_arff(path: str | Path, *, sparse_base: int = 0) -> Arff:
     >>> from semirank.data.read_arff import read_arff
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.arff"
     >>> _ = path.write_text("@relation r\\n@attribute a real\\n@attribute b {x,y}\\n@data\\n1.5,y\\n?,x\\n")
-    >>> read_arff(path).cells.tolist()
+    >>> [column.values.tolist() for column in read_arff(path).columns]
     [[1.5, nan], [1.0, 0.0]]
     """
+    attributes, cells = read_attributes(path, sparse_base=sparse_base)
+    columns, hierarchies, skip = [], {}, {}
+    for j, (attribute, values) in enumerate(zip(attributes, cells)):
+        if attribute.kind == "numeric":
+            columns.append(Column("number", values, None, np.dtype(np.float64)))
+            continue
+        kind = "category" if attribute.kind == "nominal" else "text"
+        columns.append(Column(kind, values, attribute.values, np.dtype(object)))
+        if attribute.hierarchy is not None:
+            hierarchies[attribute.name] = attribute.hierarchy
+            skip[j] = "is a set of labels"
+        elif attribute.kind == "key":
+            skip[j] = "names the rows"
+    return FileColumns(tuple(a.name for a in attributes), columns, True, hierarchies, skip)
+
+
+def read_attributes(path: Path, *, sparse_base: int = 0) -> tuple[list[Attribute], np.ndarray]:
+    """The attributes of an ARFF file, and a row of numbers or codes for each, NaN for "?"."""
     if sparse_base not in (0, 1):
         raise ValueError(f"sparse_base must be 0 (Weka) or 1 (CLUS), got {sparse_base!r}.")
-    path = Path(path)
     lines = read_text(path).split("\n")
-    relation, attributes, start = _header(lines, path.name)
+    declared, start = _header(lines, path.name)
     numbered = [
         (number, line)
         for number, line in enumerate(map(str.strip, lines[start:]), start + 1)
         if line and line[0] != "%"
     ]
-    sparse = bool(numbered) and numbered[0][1][0] == "{"
-    read = _read_sparse if sparse else _read_dense
-    final, cells = read(numbered, attributes, path.name, sparse_base)
-    return Arff(relation, tuple(final), cells)
+    if numbered and numbered[0][1][0] == "{":
+        return _read_sparse(numbered, declared, path.name, sparse_base)
+    return _read_dense(numbered, declared, path.name)
 
 
-_HOLE = frozenset("?")
-
-
-def _header(lines: list[str], file: str) -> tuple[str, list[Attribute], int]:
-    """Relation name, attributes and the position of the first data line."""
-    relation, attributes, names = "", [], set()
+def _header(lines: list[str], file: str) -> tuple[list[Attribute], int]:
+    """The attributes and the position of the first data line."""
+    attributes: dict[str, Attribute] = {}
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
         keyword = line[:11].split(None, 1)[0].lower() if line else ""
         if keyword.startswith("@attribute"):
             attribute = _attribute(line, file, number)
-            if attribute.name in names:
+            if attribute.name in attributes:
                 raise ValueError(
                     f"{file}, line {number}: the attribute {short(attribute.name)} is declared twice."
                 )
-            names.add(attribute.name)
-            attributes.append(attribute)
-        elif keyword.startswith("@relation"):
-            relation = _unquote(line[9:].strip())
+            attributes[attribute.name] = attribute
         elif keyword.startswith("@data"):
             if not attributes:
                 raise ValueError(f"{file}, line {number}: @data comes before any @attribute.")
-            return relation, attributes, number
+            return list(attributes.values()), number
         elif line and line[0] not in "%@":
             raise ValueError(f"{file}, line {number}: {short(line)} is no ARFF declaration (before @data).")
     raise ValueError(f"{file} has no @data line, so it is no complete ARFF file.")
@@ -181,7 +184,7 @@ def _cells(line: str, expected: int) -> list[str] | None:
 
 
 def _read_dense(
-    lines: list[tuple[int, str]], attributes: list[Attribute], file: str, sparse_base: int
+    lines: list[tuple[int, str]], attributes: list[Attribute], file: str
 ) -> tuple[list[Attribute], np.ndarray]:
     rows = []
     for number, line in lines:

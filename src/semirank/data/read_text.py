@@ -28,8 +28,8 @@ def read_text(path: str | Path) -> str:
         return decode(read_bytes(file, path.name))
 
 
-def read_bytes(file: BinaryIO, name: str) -> bytes:
-    """All that an open file holds, gunzipped; refused once memory could not hold what becomes of it."""
+def read_bytes(file: BinaryIO, name: str, limit: int | None = None) -> bytes:
+    """What an open file holds (or begins with), gunzipped; refused if memory cannot hold its data."""
     buffered = io.BufferedReader(file)  # type: ignore[type-var]  # any file can be looked into so
     chunks: list[bytes] = []
     size = 0
@@ -37,7 +37,7 @@ def read_bytes(file: BinaryIO, name: str) -> bytes:
         source: io.BufferedIOBase = buffered
         if buffered.peek(2)[:2] == b"\x1f\x8b":
             source = gzip.GzipFile(fileobj=buffered)
-        while chunk := source.read(_CHUNK):
+        while chunk := source.read(_CHUNK if limit is None else limit - size):
             chunks.append(chunk)
             size += len(chunk)
             ensure_room(_PER_BYTE * size, f"Reading {name} ({size >> 20} MiB of it so far)")

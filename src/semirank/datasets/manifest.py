@@ -240,7 +240,7 @@ def sizes(dataset: Dataset) -> dict[str, int]:
     --------
     >>> import numpy as np
     >>> import semirank as sr
-    >>> from semirank.data.target import encode_target
+    >>> from semirank.data.encode_target import encode_target
     >>> X = sr.Table(np.array([[1.0], [np.nan]]), np.array([0]), ("size",), (None,))
     >>> y = encode_target([0.5, 1.5])
     >>> data = sr.Dataset(X, y, ("y",), (None,), np.zeros(2, int), ())

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..data.read_arff import read_arff
+from ..data.read_arff import read_attributes
 from ..data.read_text import parse_numbers, read_text
 
 Step = Mapping[str, Mapping[str, Any]]
@@ -169,10 +169,10 @@ def _arff(path: Path, *, as_text: bool = False) -> list[Column]:
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / path.name
         plain.write_text(text, encoding="utf-8")
-        found = read_arff(plain)
+        attributes, rows = read_attributes(plain)
     return [
         Column(a.name, a.kind, cells, a.values, () if a.hierarchy is None else a.hierarchy.labels)
-        for a, cells in zip(found.attributes, found.cells)
+        for a, cells in zip(attributes, rows)
     ]
 
 

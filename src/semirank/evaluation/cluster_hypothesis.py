@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..data.encode_features import encode_features
+from ..data.encode_target import encode_target
 from ..data.scaling import in_range, in_widest_range, ranges
 from ..data.table import Table
-from ..data.target import Target, encode_target
+from ..data.target import Target
 
 RUNS = 5  # the best of these many clusterings counts, as in the paper
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..data.encode_features import encode_features
+from ..data.encode_target import encode_target
 from ..data.table import Table
-from ..data.target import Target, encode_target
+from ..data.target import Target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import knn_predict
 from ..judging.measures import task_score

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.encode_features import encode_features, encode_like
-from ..data.target import encode_target, encode_target_like
+from ..data.encode_target import encode_target, encode_target_like
 from ..judging import knn_judge as judge
 from ..results.ranking import Ranking
 

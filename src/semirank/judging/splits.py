@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..data.encode_target import encode_target
 from ..data.table import Table
-from ..data.target import Target, encode_target
+from ..data.target import Target
 
 PAPER_LABELS = (50, 100, 200, 350, 500)
 

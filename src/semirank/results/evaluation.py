@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..data.encode_features import make_frame
+from .data_frame import make_frame
 from .ranking import Ranking, plain, printable
 
 FORMATS = (".json", ".html")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data.encode_features import make_frame
 from ..data.tasks import TASKS
 from .agreement import Agreement, agreement
+from .data_frame import make_frame
 
 CHOICE_NAMES = {"supervision": "w", "n_neighbors": "k"}  # tuned parameters as the definitions call them
 

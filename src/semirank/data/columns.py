@@ -1,0 +1,312 @@
+"""One column of an array, a frame or a file, whatever library it comes from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..runtime.memory import ensure_room
+from ..runtime.messages import short, short_name
+
+if TYPE_CHECKING:
+    from .hierarchy import Hierarchy
+
+_EXACT = 2.0**53  # whole numbers beyond this do not survive the way through float64
+
+
+class Column(NamedTuple):
+    """One column as read.
+
+    kind is "number" (values are the numbers), "bool" (0/1), or "text" and "category" (codes of
+    `categories`); NaN where missing. dtype is what the user's own values are made of.
+    """
+
+    kind: str
+    values: np.ndarray
+    categories: tuple[object, ...] | None
+    dtype: np.dtype
+
+
+class FileColumns(NamedTuple):
+    """The columns of a file, whatever its format."""
+
+    names: tuple[str, ...]
+    columns: list[Column]
+    declared: bool = False  # the file itself says what kind a column is
+    hierarchies: Mapping[str, Hierarchy] = {}
+    skip: Mapping[int, str] = {}  # columns that are no features unless asked for, and why
+    notes: Sequence[str] = ()
+
+
+def frame_kind(X: Any) -> str | None:
+    """ "pandas" or "polars" for a DataFrame of theirs, without importing either."""
+    library = type(X).__module__.partition(".")[0]
+    return library if library in ("pandas", "polars") and type(X).__name__ == "DataFrame" else None
+
+
+def series_kind(y: Any) -> str | None:
+    """ "pandas" or "polars" for a Series (or pandas array or index) of theirs, without importing either."""
+    library = type(y).__module__.partition(".")[0]
+    if library == "polars":
+        return library if type(y).__name__ == "Series" else None
+    return library if library == "pandas" and not frame_kind(y) else None
+
+
+def is_anndata(X: Any) -> bool:
+    """Whether X is an AnnData object, or of a class made from it, without importing anndata."""
+    return any(
+        kind.__name__ == "AnnData" and kind.__module__.partition(".")[0] == "anndata"
+        for kind in type(X).__mro__
+    )
+
+
+def make_dense(values: Any, what: str) -> Any:
+    """A sparse matrix as an array, if memory can hold it; anything else as it is."""
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        ensure_dense(values.shape, what)
+        return values.toarray()
+    return values
+
+
+def ensure_dense(shape: tuple[int, ...], what: str) -> None:
+    """Stop before something sparse is made dense that memory cannot hold, with the copies on its way."""
+    ensure_room(24.0 * shape[0] * shape[-1], f"{what} of shape {tuple(shape)}, made dense,")
+
+
+def read_array(values: Any) -> np.ndarray:
+    """The array a user means by a list or array-like: text and numbers side by side stay what they are."""
+    if isinstance(values, np.ma.MaskedArray):
+        mask, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        values[mask] = None
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"The rows are not of equal length or not arrays ({error}).") from None
+    if array.dtype.kind in "US" and isinstance(values, list | tuple):
+        array = np.array(values, dtype=object)
+    return array.astype(str) if array.dtype.kind == "S" else array
+
+
+def read_columns(data: Any, names: Sequence[str]) -> Iterable[Column]:
+    """The columns of a frame or of a 2-D array, one after the other."""
+    kind = frame_kind(data)
+    if kind == "polars":
+        return map(polars_column, data.iter_columns(), names)
+    if kind == "pandas":
+        return (pandas_column(data.iloc[:, j], name) for j, name in enumerate(names))
+    return map(array_column, data.T, names)
+
+
+def array_column(array: np.ndarray, name: str) -> Column:
+    """Read one column of an array."""
+    kind = array.dtype.kind
+    if kind in "iuf":
+        with np.errstate(over="ignore"):  # a long double beyond float64 is refused as infinity
+            return Column("number", array.astype(np.float64), None, array.dtype)
+    if kind == "b":
+        return Column("bool", array.astype(np.float64), (False, True), array.dtype)
+    if kind == "U":
+        categories, codes = np.unique(array, return_inverse=True)
+        return Column("text", codes.astype(np.float64), tuple(categories.tolist()), array.dtype)
+    if kind == "O":
+        return _object_column(array, name)
+    if kind in "mM":
+        raise _dates_refused(name)
+    if kind == "c":
+        raise ValueError("Complex data not supported; pass real and imaginary parts as separate numbers.")
+    raise _kind_refused(name, array.dtype)
+
+
+def pandas_column(series: Any, name: str) -> Column:
+    """Read one column of a pandas frame."""
+    from pandas.api import types
+
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return array_column(series.to_numpy(), name)
+    if dtype.name == "category":
+        categories = series.cat.categories
+        codes = _with_holes(series.cat.codes.to_numpy())
+        return Column("category", codes, tuple(categories.tolist()), categories.to_numpy().dtype)
+    if types.is_bool_dtype(dtype):
+        return Column("bool", series.to_numpy(np.float64, na_value=np.nan), (False, True), np.dtype(bool))
+    if types.is_numeric_dtype(dtype):
+        own = np.dtype(np.int64 if types.is_integer_dtype(dtype) else np.float64)
+        return Column("number", series.to_numpy(np.float64, na_value=np.nan), None, own)
+    if types.is_string_dtype(dtype):
+        import pandas
+
+        codes, known = pandas.factorize(series, sort=True)
+        return Column("text", _with_holes(codes), tuple(known.tolist()), np.dtype(object))
+    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype):
+        raise _dates_refused(name)
+    return _object_column(series.to_numpy(object), name)
+
+
+def _with_holes(codes: np.ndarray) -> np.ndarray:
+    """Codes as floats, with NaN for -1."""
+    values = codes.astype(np.float64)
+    values[codes < 0] = np.nan
+    return values
+
+
+def polars_column(series: Any, name: str) -> Column:
+    """Read one column of a polars frame."""
+    import polars
+
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == polars.Null:
+        own = np.dtype(np.int64 if dtype.is_integer() else np.float64)
+        return Column("number", series.cast(polars.Float64).to_numpy(), None, own)
+    if dtype == polars.Boolean:
+        return Column("bool", series.cast(polars.Float64).to_numpy(), (False, True), np.dtype(bool))
+    if dtype.is_temporal():
+        raise _dates_refused(name)
+    if dtype == polars.Enum:
+        kind, categories = "category", dtype.categories
+    elif dtype in (polars.String, polars.Categorical):
+        # a polars Categorical shares its list of categories with other columns, so only those present count
+        kind = "text" if dtype == polars.String else "category"
+        series = series.cast(polars.String)
+        categories = series.drop_nulls().unique().sort()
+        series = series.cast(polars.Enum(categories))
+    else:
+        return _object_column(np.array([*series.to_list(), None], dtype=object)[:-1], name)
+    codes = series.to_physical().cast(polars.Float64).to_numpy()
+    return Column(kind, codes, tuple(categories.to_list()), np.dtype(object))
+
+
+def arrow_column(column: Any, name: str) -> Column:
+    """Read one column of a pyarrow table."""
+    import pyarrow
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_boolean(kind):
+        values = column.cast(pyarrow.int8()).cast(pyarrow.float64()).to_numpy()
+        return Column("bool", values, (False, True), np.dtype(bool))
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        own = np.dtype(np.int64 if types.is_integer(kind) else np.float64)
+        return Column("number", column.cast(pyarrow.float64(), safe=False).to_numpy(), None, own)
+    if types.is_temporal(kind):
+        raise _dates_refused(name)
+    text = types.is_string(kind) or types.is_large_string(kind)
+    if not text and not types.is_dictionary(kind):
+        raise _kind_refused(name, kind)
+    array = (column.dictionary_encode() if text else column).combine_chunks()
+    categories = array.dictionary.to_pylist()
+    if not categories:
+        return Column("number", np.full(len(column), np.nan), None, np.dtype(np.float64))
+    codes = array.indices.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+    if text:
+        order = sorted(range(len(categories)), key=categories.__getitem__)
+        codes, categories = recode(codes, np.argsort(order)), [categories[i] for i in order]
+    return Column("text" if text else "category", codes, tuple(categories), np.dtype(object))
+
+
+def text_column(cells: Iterable[str | None], missing: frozenset[str | None]) -> Column:
+    """A column of words, coded in alphabetical order."""
+    cells = list(cells)
+    categories = tuple(sorted({*cells} - missing))  # type: ignore[type-var]
+    code = dict.fromkeys(missing, np.nan) | {word: float(i) for i, word in enumerate(categories)}
+    return Column("text", np.array([code[cell] for cell in cells]), categories, np.dtype(object))
+
+
+def _object_column(array: np.ndarray, name: str) -> Column:
+    """Python objects: text, bools or anything float() takes, with None, NaN and pandas.NA as holes."""
+    types = set(map(type, array))
+    holes = {t for t in types if t.__name__ in ("NoneType", "NAType", "NaTType")}
+    known = types - holes
+    if any(issubclass(t, str | bool | np.bool_) for t in known):
+        floats = {t for t in known if issubclass(t, float | np.floating)}
+        if all(v != v for v in array if type(v) in floats):
+            holes, known = holes | floats, known - floats
+    if holes - {type(None)}:
+        array = array.copy()
+        array[[type(v) in holes for v in array]] = None
+    is_text = [issubclass(t, str) for t in known]
+    if is_text and all(is_text):
+        return text_column(array, frozenset([None]))
+    if any(is_text):
+        other = next(v for v in array if v is not None and not isinstance(v, str))
+        raise TypeError(
+            f"Column {short(name)} mixes text with values such as {short(other)}; "
+            "make it all text or all numbers."
+        )
+    try:
+        values = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"Column {short(name)} cannot be read as numbers or text: {error}.") from None
+    if known and all(issubclass(t, bool | np.bool_) for t in known):
+        return Column("bool", values, (False, True), np.dtype(bool))
+    whole = known and all(issubclass(t, int | np.integer) for t in known)
+    return Column("number", values, None, np.dtype(np.int64 if whole else np.float64))
+
+
+def _dates_refused(name: str) -> ValueError:
+    return ValueError(
+        f"Column {short(name)} holds dates or times; turn them into numbers "
+        "(such as days since the first date) or leave the column out."
+    )
+
+
+def _kind_refused(name: str, kind: object) -> ValueError:
+    kind = short_name(str(kind))
+    return ValueError(f"Column {short(name)} is of type {kind}, which is neither numbers nor categories.")
+
+
+def as_nominal(column: Column, name: str) -> tuple[np.ndarray, tuple[object, ...]]:
+    """Codes and categories; the categories of a column of numbers are its distinct values."""
+    if column.categories is not None:
+        return column.values, column.categories
+    known = ~np.isnan(column.values)
+    values = column.values[known]
+    if np.isinf(values).any():
+        raise ValueError(f"Column {short(name)} contains infinity; replace it or make it missing (NaN).")
+    if values.size and np.abs(values).max() > _EXACT:
+        raise ValueError(
+            f"Column {short(name)} has categories too large for exact numbers; pass them as text."
+        )
+    distinct, inverse = np.unique(values, return_inverse=True)
+    codes = np.full(len(known), np.nan)
+    codes[known] = inverse
+    return codes, tuple(distinct.astype(column.dtype).tolist())
+
+
+def as_numbers(column: Column) -> np.ndarray | None:
+    """The numbers of a column, or None if it holds text."""
+    if column.kind in ("number", "bool") or not column.categories:
+        return column.values
+    if column.kind == "text" or not all(map(is_number, column.categories)):
+        return None
+    return recode(column.values, np.array(column.categories, dtype=np.float64))
+
+
+def recode(codes: np.ndarray, new: ArrayLike) -> np.ndarray:
+    """The new value of every code, NaN where missing."""
+    values = np.append(np.asarray(new, dtype=np.float64), np.nan)
+    return values[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a plain number (or bool)."""
+    return isinstance(value, int | float | np.number | np.bool_)
+
+
+def unique_names(names: Sequence[object] | None, n_features: int) -> tuple[str, ...]:
+    """The names as a tuple of unique str, "x0", "x1", ... where there are none."""
+    if names is None:
+        return tuple(f"x{i}" for i in range(n_features))
+    counts = Counter(map(str, names))
+    if len(names) != n_features:
+        raise ValueError(f"{len(names)} feature names were given for {n_features} features.")
+    if twice := [short(name) for name, count in counts.items() if count > 1]:
+        raise ValueError(
+            f"Column names must be unique, but {', '.join(twice[:3])} "
+            f"{'appears' if len(twice) == 1 else 'appear'} more than once; rename or drop the repeats."
+        )
+    return tuple(counts)
