@@ -1,0 +1,332 @@
+"""Models outside the family of our rankers, and what permuting a feature on held-out rows costs them.
+
+Three kinds: boosted trees, a neural network, kernel ridge. They are kept apart from what the rankers use, on
+purpose: what judges a ranking must not change with it.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import eigh
+
+from .foreign_columns import squared_distances
+
+REPEATS = 5  # permutations of every feature
+N_NETWORKS = 3
+HIDDEN = 64
+WEIGHT_DECAYS = (1.0, 10.0, 30.0, 100.0)
+MOST_ROUNDS, PATIENCE = 200, 15  # passes over the rows, in all and without a better score
+KERNEL_WIDTHS = (0.25, 1.0, 4.0)
+RIDGES = np.logspace(-4, 2, 13)
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Keep the models to one thread: they are small, and judging many cells has a process for each."""
+    import sklearn.ensemble  # noqa: F401  its thread pool can be limited only once it is loaded
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
+
+class Bound(Protocol):
+    """A model that holds some rows, to answer for them once more with a few columns taken from others."""
+
+    @property
+    def base(self) -> np.ndarray: ...
+
+    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray: ...
+
+
+def explained(predicted: np.ndarray, truth: np.ndarray) -> float:
+    """R2 over all columns together: 1 - squared error / squared distance to the means.
+
+    Examples
+    --------
+    >>> explained(np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]]))
+    0.5
+    """
+    spread = ((truth - truth.mean(axis=0)) ** 2).sum()
+    return float(1.0 - ((predicted - truth) ** 2).sum() / spread) if spread > 0 else float("nan")
+
+
+def permutation_importance(
+    model: Bound, points: np.ndarray, truth: np.ndarray, columns: list[np.ndarray], seed: int
+) -> np.ndarray:
+    """Mean rise of the squared error, over the spread of the truth, when a feature's columns are permuted.
+
+    All features share the permutations, so that their order does not matter. Only rows whose columns change
+    are asked again.
+    """
+    n_rows = len(points)
+    rng = np.random.default_rng(seed)
+    donors = np.concatenate([rng.permutation(n_rows) for _ in range(REPEATS)])
+    rows = np.tile(np.arange(n_rows), REPEATS)
+    error = ((model.base - truth) ** 2).sum(axis=1)
+    rises = np.zeros(len(columns))
+    for j, block in enumerate(columns):
+        part = points[:, block]
+        changed = np.flatnonzero((part[rows] != part[donors]).any(axis=1))
+        if len(changed) == 0:
+            continue
+        at = rows[changed]
+        answer = model.swapped(block, at, donors[changed])
+        rises[j] = (((answer - truth[at]) ** 2).sum(axis=1) - error[at]).sum()
+    return rises / REPEATS / ((truth - truth.mean(axis=0)) ** 2).sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Boosting:
+    """Boosted trees, one chain for each target column, as flat arrays of nodes.
+
+    A leaf leads to itself, so walking on from it does no harm.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    value: np.ndarray
+    root: np.ndarray  # of every tree
+    output: np.ndarray  # target column of every tree
+    start: np.ndarray  # answer of every target column before the first tree
+    depth: int
+
+    @classmethod
+    def fit(cls, points: np.ndarray, truth: np.ndarray) -> Boosting:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        parts: list[np.ndarray] = []
+        root, output, start, size = [], [], [], 0
+        for column in range(truth.shape[1]):
+            model = HistGradientBoostingRegressor(
+                max_iter=80, max_leaf_nodes=15, min_samples_leaf=10, early_stopping=False, random_state=0
+            ).fit(points, truth[:, column])
+            start.append(float(np.ravel(model._baseline_prediction)[0]))
+            for (tree,) in model._predictors:
+                nodes = tree.nodes.copy()
+                leaf = nodes["is_leaf"].astype(bool)
+                own = np.arange(len(nodes))
+                for side in ("left", "right"):
+                    nodes[side] = np.where(leaf, own, nodes[side]) + size
+                nodes["feature_idx"][leaf] = 0
+                parts.append(nodes)
+                root.append(size)
+                output.append(column)
+                size += len(nodes)
+        nodes = np.concatenate(parts)
+        return cls(
+            nodes["feature_idx"].astype(np.int64),
+            nodes["num_threshold"].astype(np.float64),
+            nodes["left"].astype(np.int64),
+            nodes["right"].astype(np.int64),
+            nodes["value"].astype(np.float64),
+            np.array(root, np.int64),
+            np.array(output, np.int64),
+            np.array(start),
+            int(nodes["depth"].max()),
+        )
+
+    def leaves(
+        self, points: np.ndarray, trees: np.ndarray, rows: np.ndarray, donors: np.ndarray, swap: np.ndarray
+    ) -> np.ndarray:
+        """Leaf values, trees x rows; columns of the mask `swap` are read from the donors."""
+        node = np.repeat(self.root[trees][:, None], len(rows), axis=1)
+        for _ in range(self.depth):
+            feature = self.feature[node]
+            at = np.where(swap[feature], donors, rows)
+            node = np.where(points[at, feature] <= self.threshold[node], self.left[node], self.right[node])
+        return self.value[node]
+
+    def predict(self, points: np.ndarray) -> np.ndarray:
+        return self.bind(points).base
+
+    def bind(self, points: np.ndarray) -> BoundBoosting:
+        rows = np.arange(len(points))
+        none = np.zeros(points.shape[1], bool)
+        leaves = self.leaves(points, np.arange(len(self.root)), rows, rows, none)
+        base = self.start + _sum_by(leaves, self.output, len(self.start))
+        inner = self.left != np.arange(len(self.left))
+        tree_of_node = np.repeat(np.arange(len(self.root)), np.diff(np.append(self.root, len(self.left))))
+        uses = np.zeros((points.shape[1], len(self.root)), bool)
+        uses[self.feature[inner], tree_of_node[inner]] = True
+        return BoundBoosting(self, points, leaves, base, uses)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundBoosting:
+    """Boosted trees with the leaves of some rows; only trees that use a feature are walked again."""
+
+    model: Boosting
+    points: np.ndarray
+    leaves: np.ndarray
+    base: np.ndarray
+    uses: np.ndarray  # columns x trees
+
+    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
+        answer = self.base[rows]
+        trees = np.flatnonzero(self.uses[columns].any(axis=0))
+        if len(trees) == 0:
+            return answer
+        swap = np.zeros(self.points.shape[1], bool)
+        swap[columns] = True
+        new = self.model.leaves(self.points, trees, rows, donors, swap)
+        change = new - self.leaves[np.ix_(trees, rows)]
+        return answer + _sum_by(change, self.model.output[trees], answer.shape[1])
+
+
+def _sum_by(leaves: np.ndarray, output: np.ndarray, n_outputs: int) -> np.ndarray:
+    """Sums over the trees of each output, rows x outputs."""
+    return leaves.T @ (output[:, None] == np.arange(n_outputs)).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """The mean of several networks with one hidden layer, which is one network with all their units."""
+
+    weights: np.ndarray
+    bias: np.ndarray
+    out_weights: np.ndarray
+    out_bias: np.ndarray
+
+    @classmethod
+    def fit(cls, points: np.ndarray, truth: np.ndarray) -> Network:
+        """Weight decay by the mean score on rows held out for stopping, another seventh for each network."""
+        unit = np.sqrt(truth.var(axis=0).mean())
+        inputs, scaled = points.astype(np.float32), (truth / unit).astype(np.float32)
+        part = np.random.default_rng(0).permutation(len(points)) % 7
+        best, chosen = -np.inf, cls(*(np.zeros(0),) * 4)
+        for decay in WEIGHT_DECAYS:
+            trained = [_train_network(inputs, scaled, part == i, decay, seed=i) for i in range(N_NETWORKS)]
+            score = float(np.mean([score for score, _ in trained]))
+            if score > best:
+                nets = [net for _, net in trained]
+                best = score
+                chosen = cls(
+                    np.hstack([net.weights for net in nets]),
+                    np.concatenate([net.bias for net in nets]),
+                    np.vstack([net.out_weights for net in nets]) * (unit / N_NETWORKS),
+                    np.mean([net.out_bias for net in nets], axis=0) * unit,
+                )
+        return chosen
+
+    def _answer(self, units: np.ndarray) -> np.ndarray:
+        return np.maximum(units, 0.0) @ self.out_weights + self.out_bias
+
+    def predict(self, points: np.ndarray) -> np.ndarray:
+        return self._answer(points @ self.weights + self.bias)
+
+    def bind(self, points: np.ndarray) -> BoundNetwork:
+        units = points @ self.weights + self.bias
+        return BoundNetwork(self, points, units, self._answer(units))
+
+
+def _train_network(
+    points: np.ndarray, truth: np.ndarray, held_out: np.ndarray, decay: float, seed: int
+) -> tuple[float, Network]:
+    """One network as it was when it explained the held-out rows best, and how much it explained.
+
+    scikit-learn's own stopping takes the mean of the columns' R2, which one rare label without a held-out
+    positive makes meaningless.
+    """
+    from sklearn.neural_network import MLPRegressor
+
+    model = MLPRegressor(
+        hidden_layer_sizes=(HIDDEN,), alpha=decay, learning_rate_init=0.005, random_state=seed
+    )
+    inputs, answers = points[~held_out], truth[~held_out]
+    answers = answers[:, 0] if answers.shape[1] == 1 else answers
+    best, kept, since = -np.inf, None, 0
+    for _ in range(MOST_ROUNDS):
+        model.partial_fit(inputs, answers)
+        (weights, out_weights), (bias, out_bias) = model.coefs_, model.intercepts_
+        net = Network(weights, bias, out_weights, out_bias)
+        score = explained(net.predict(points[held_out]), truth[held_out])
+        since += 1
+        if kept is None or score > best:
+            arrays = (weights, bias, out_weights, out_bias)
+            best, since, kept = score, 0, Network(*(array.astype(np.float64) for array in arrays))
+        if since == PATIENCE:
+            break
+    assert kept is not None
+    return best, kept
+
+
+@dataclass(frozen=True, eq=False)
+class BoundNetwork:
+    """A network with the inputs of the hidden units for some rows, and what a swapped column adds to them."""
+
+    model: Network
+    points: np.ndarray
+    units: np.ndarray
+    base: np.ndarray
+
+    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
+        step = self.points[donors[:, None], columns] - self.points[rows[:, None], columns]
+        return self.model._answer(self.units[rows] + step @ self.model.weights[columns])
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRidge:
+    """Ridge regression with the kernel exp(-rate d^2) + 1, rate and ridge by leave-one-out error."""
+
+    points: np.ndarray
+    rate: float
+    dual: np.ndarray
+    center: np.ndarray
+
+    @classmethod
+    def fit(cls, points: np.ndarray, truth: np.ndarray) -> KernelRidge:
+        distance = squared_distances(points, points)
+        positive = distance[distance > 0]
+        unit = float(np.median(positive)) if len(positive) else 1.0
+        center = truth.mean(axis=0)
+        least, chosen = np.inf, (0.0, np.zeros_like(truth))
+        for width in KERNEL_WIDTHS:
+            values, vectors = eigh(np.exp(-width / unit * distance) + 1.0, check_finite=False)
+            turned, squares = vectors.T @ (truth - center), vectors**2
+            for ridge in RIDGES:
+                inverse = 1.0 / (np.maximum(values, 0.0) + ridge)
+                dual = vectors @ (turned * inverse[:, None])
+                error = ((dual / (squares @ inverse)[:, None]) ** 2).mean()
+                if error < least:
+                    least, chosen = error, (width / unit, dual)
+        return cls(points, *chosen, center)
+
+    def predict(self, points: np.ndarray) -> np.ndarray:
+        kernel = np.exp(-self.rate * squared_distances(points, self.points)) + 1.0
+        return kernel @ self.dual + self.center
+
+    def bind(self, points: np.ndarray) -> BoundKernel:
+        exponent = -self.rate * squared_distances(points, self.points)
+        base = (np.exp(exponent) + 1.0) @ self.dual + self.center
+        return BoundKernel(self, points, exponent, base)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundKernel:
+    """Kernel ridge with the distances of some rows, which a swapped column changes by a product of two."""
+
+    model: KernelRidge
+    points: np.ndarray
+    exponent: np.ndarray
+    base: np.ndarray
+
+    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
+        """|z - t|^2 - |x - t|^2 = |z|^2 - |x|^2 - 2 (z - x) t, for the columns that are swapped."""
+        model, size = self.model, len(self.points)
+        to, answer = 2.0 * model.rate * model.points[:, columns].T, np.empty((len(rows), self.base.shape[1]))
+        constant = model.dual.sum(axis=0) + model.center
+        for begin in range(0, len(rows), size):  # pieces that stay in the cache
+            part = slice(begin, begin + size)
+            new = self.points[donors[part, None], columns]
+            old = self.points[rows[part, None], columns]
+            kernel = (new - old) @ to
+            kernel += self.exponent[rows[part]]
+            kernel -= model.rate * ((new**2).sum(axis=1) - (old**2).sum(axis=1))[:, None]
+            np.exp(np.minimum(kernel, 0.0, out=kernel), out=kernel)
+            answer[part] = kernel @ model.dual + constant
+        return answer
