@@ -16,7 +16,8 @@ from semirank.teacher import ridge
 from semirank.teacher.completion import possible, student_target
 from semirank.teacher.forests import fit_extra_trees, fit_random_forest
 from semirank.teacher.lesson import Lesson, Rows, relative_loss, scale_target
-from semirank.teacher.space import MAX_VALUES, content_order, fit_space
+from semirank.teacher.rows import choose_rows, content_order
+from semirank.teacher.space import MAX_VALUES, fit_space
 from semirank.teacher.stack import stack_weights
 
 from ..naive_neighbors import make_table, make_target
@@ -74,6 +75,19 @@ class TestSpace:
         np.testing.assert_array_equal(table.values[rows], table.values[again])
         np.testing.assert_array_equal(target.values[rows], target.values[again])
         assert rows.tolist() != list(range(60))
+
+    def test_chosen_rows(self):
+        rng = np.random.default_rng(0)
+        table = make_table(rng, 400, [0, 0])
+        for n_labeled, expected in ((30, 30), (200, 50)):
+            values = np.where(np.arange(400) < n_labeled, rng.normal(size=400), np.nan)[:, None]
+            target = Target("regression", values, ("y",), np.ones(1))
+            chosen = choose_rows(table, target, fit_space(table), 100, 0)
+            assert len(chosen.labeled) == expected
+            assert len(set(chosen.crowd.tolist())) == 100
+            np.testing.assert_array_equal(chosen.crowd[:expected], chosen.labeled)
+            assert target.labeled[chosen.labeled].all()
+            assert not target.labeled[chosen.crowd[expected:]].any()
 
 
 class TestScale:

@@ -1,4 +1,4 @@
-"""Features as points in a numeric space, and an order of rows that depends on their content alone."""
+"""Features as points in a numeric space (Def. 1.10)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ..runtime.memory import ensure_room
 MAX_VALUES = 100  # of a nominal feature that get a column; rarer ones tell rows apart, not alike
 _FAR = 1000.0  # new rows stop so many ranges away from the training rows, where squares are still small
 _CELLS = 1 << 18  # of a table that are read at a time: few enough to stay near the processor
-_STEPS = 2.0**30  # of a feature's range that `row_keys` tells apart
 
 
 class Space(NamedTuple):
@@ -103,35 +102,3 @@ def _nominal(codes: np.ndarray, feature: int) -> tuple[np.ndarray, np.ndarray, n
     share = counts[chosen] / len(known)
     scale = 1.0 / np.sqrt(np.sum(share * (1.0 - share)))
     return np.full(len(chosen), feature), chosen.astype(np.float64), share, np.full(len(chosen), scale)
-
-
-def content_order(table: Table, target: np.ndarray, space: Space) -> np.ndarray:
-    """Rows in an order that depends on what they hold, not on where they stand.
-
-    Folds, bootstraps and samples drawn along this order are the same for any order of the rows. Rows that
-    agree in all features come by their target; rows that agree in everything can change places.
-    """
-    by_features = row_keys(table.values, space.low, space.high)
-    by_target = row_keys(target, *ranges(target))
-    return np.lexsort((by_target, by_features))
-
-
-def row_keys(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """A number for the content of every row, the same in any unit of the columns but for rounding.
-
-    Examples
-    --------
-    >>> values = np.array([[1.0, 5.0], [2.0, np.nan], [1.0, 5.0]])
-    >>> a, b, c = row_keys(values, *ranges(values))
-    >>> bool(a == c), bool(a == b)
-    (True, False)
-    """
-    factor = np.random.default_rng(0).integers(0, 2**64, size=values.shape[1], dtype=np.uint64) | np.uint64(1)
-    keys = np.empty(len(values), np.uint64)
-    step = max(1, _CELLS // max(1, values.shape[1]))
-    for first in range(0, len(values), step):
-        part = slice(first, first + step)
-        place = np.rint(in_range(values[part], low, high) * _STEPS)
-        codes = np.where(np.isnan(place), -1.0, place).astype(np.int64).view(np.uint64)
-        keys[part] = (codes * factor).sum(axis=1, dtype=np.uint64)  # modulo 2^64
-    return keys

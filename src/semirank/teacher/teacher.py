@@ -17,7 +17,8 @@ from ..runtime.parallel import each, one_blas_thread
 from .completion import possible, student_target
 from .lesson import Answer, Lesson, Model, Rows, TargetScale, relative_loss, scale_target
 from .members import MEMBERS, Member, Progress, ask_members, read_members
-from .space import Space, content_order, fit_space
+from .rows import Chosen, choose_rows
+from .space import Space, fit_space
 from .stack import stack_weights
 
 MIN_LABELED = 10  # two rows for each of five folds
@@ -173,12 +174,13 @@ class Teacher(PredictorMixin):
 
     def _learn(self, table: Table, target: Target, members: list[Member], progress: Progress | None) -> None:
         space = fit_space(table)
-        learnt_from, crowd = self._choose_rows(table, target, space, members)
-        labels = target.take(learnt_from)
+        chosen = choose_rows(table, target, space, int(self.max_rows), self.seed_)
+        self._say_samples(len(table), chosen, members)
+        labels = target.take(chosen.labeled)
         scale, learnt = scale_target(labels)
-        points = space.points(table.values[crowd])
+        points = space.points(table.values[chosen.crowd])
         lesson = Lesson(
-            table.take(learnt_from), labels, learnt, points[: len(learnt)], points, self.seed_, self.n_jobs
+            table.take(chosen.labeled), labels, learnt, points[: len(learnt)], points, self.seed_, self.n_jobs
         )
         answers = ask_members(members, lesson, scale, progress, self.notes_)
         held_out = {name: answer.held_out for name, answer in answers.items()}
@@ -191,28 +193,19 @@ class Teacher(PredictorMixin):
             name: larger_is_better(target.task, labels.values, possible(target, scale.raw(found)))
             for name, found in held_out.items()
         }
-        self._complete(table, target, crowd, progress)
+        self._complete(table, target, chosen.crowd, progress)
 
-    def _choose_rows(
-        self, table: Table, target: Target, space: Space, members: list[Member]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Labelled rows to learn from, and the rows of the graph, these first."""
-        order = content_order(table, target.values, space)
-        labeled = target.labeled[order]
-        rng = np.random.default_rng([self.seed_, 0])
-        some = _sample(order[labeled], int(self.max_rows) // 2, rng)
-        others = order[~labeled]
-        crowd = np.concatenate([some, _sample(others, int(self.max_rows) - len(some), rng)])
-        if len(some) < self.n_labeled_:
+    def _say_samples(self, n_rows: int, chosen: Chosen, members: list[Member]) -> None:
+        n_learnt, n_joined = len(chosen.labeled), len(chosen.crowd)
+        if n_learnt < self.n_labeled_:
             self.notes_.append(
-                f"the teacher learns from a sample of {len(some)} of {self.n_labeled_} labelled rows"
+                f"the teacher learns from a sample of {n_learnt} of {self.n_labeled_} labelled rows"
             )
-        if len(crowd) - len(some) < len(others) and "graph" in [member.name for member in members]:
+        if n_joined < n_rows and any(member.name == "graph" for member in members):
             self.notes_.append(
-                f"the teacher's graph joins a sample of {len(crowd)} of {len(table)} rows; the others take "
+                f"the teacher's graph joins a sample of {n_joined} of {n_rows} rows; the others take "
                 "the answers of their nearest rows in it"
             )
-        return some, crowd
 
     def _complete(self, table: Table, target: Target, crowd: np.ndarray, progress: Progress | None) -> None:
         completed = target.columns().copy()
@@ -266,13 +259,6 @@ class Teacher(PredictorMixin):
         """
         check_is_fitted(self, "completed_")
         return student_target(target, self.completed_)
-
-
-def _sample(rows: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """So many of the rows, in their order; all if there are no more."""
-    if len(rows) <= size:
-        return rows
-    return rows[np.sort(rng.permutation(len(rows))[:size])]
 
 
 def _models(answers: dict[str, Answer]) -> list[Model]:
