@@ -60,7 +60,7 @@ docs: $(STAMP)  ## the documentation as a site; a broken link or reference is an
 bench: $(STAMP)  ## speed and memory against the peers
 	@$(BIN)/python -m benchmarks
 
-clean-cache:  ## forget compiled kernels; numba does not notice changes in files a kernel calls
+clean-cache:  ## forget compiled kernels
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache

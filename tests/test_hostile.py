@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tools import fuzz
 
 from semirank import ForestRanker, Hierarchy, LaplaceRanker, Ranking, ReliefRanker, load
 from semirank.runtime import memory as _memory
 
-from . import fuzz
 from .optional import pd
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n"
