@@ -93,12 +93,22 @@ def read_array(values: Any) -> np.ndarray:
 
 def read_columns(data: Any, names: Sequence[str]) -> Iterable[Column]:
     """The columns of a frame or of a 2-D array, one after the other."""
+    return map(read_column, split_columns(data), names)
+
+
+def split_columns(data: Any) -> Iterable[Any]:
+    """The columns of a frame or of a 2-D array as they are."""
     kind = frame_kind(data)
     if kind == "polars":
-        return map(polars_column, data.iter_columns(), names)
-    if kind == "pandas":
-        return (pandas_column(data.iloc[:, j], name) for j, name in enumerate(names))
-    return map(array_column, data.T, names)
+        return data.iter_columns()
+    return (data.iloc[:, j] for j in range(data.shape[1])) if kind == "pandas" else data.T
+
+
+def read_column(values: Any, name: str) -> Column:
+    """Read one column of an array or frame."""
+    kind = series_kind(values)
+    read = {"pandas": pandas_column, "polars": polars_column}.get(kind or "", array_column)
+    return read(values, name)
 
 
 def array_column(array: np.ndarray, name: str) -> Column:

@@ -16,7 +16,8 @@ import numpy as np
 from ..runtime.messages import did_you_mean, short, short_name
 from .columns import Column, as_nominal, recode
 from .encode_features import table_from_columns
-from .encode_target import GivenTarget, check_task, encode_given, hide
+from .encode_target import check_task, encode_given
+from .given_target import GivenTarget, hide
 from .hierarchy import Hierarchy
 from .read_csv import MISSING
 from .read_files import FileColumns, read_files

@@ -5,49 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..runtime.memory import ensure_room
 from ..runtime.messages import did_you_mean, short
-from .columns import (
-    Column,
-    array_column,
-    as_nominal,
-    as_numbers,
-    frame_kind,
-    is_number,
-    make_dense,
-    pandas_column,
-    polars_column,
-    read_array,
-    recode,
-    series_kind,
-    unique_names,
-)
-from .encode_features import feature_names
+from .columns import as_nominal, as_numbers, recode, unique_names
+from .given_target import GivenTarget, read_target
 from .hierarchy import Hierarchy
 from .summary import describe_target
 from .target import Target
 from .tasks import TASKS
 
-_COLLECTIONS = (set, frozenset, list, tuple, np.ndarray)
 MAX_CLASSES = 20  # more different whole numbers than this are quantities, not classes (Def. 3.1)
-
-
-class GivenTarget(NamedTuple):
-    """What the user passed as y: columns, or a set of labels (None: unknown) per row."""
-
-    names: tuple[str, ...]
-    columns: list[Column]
-    label_sets: list[frozenset[object] | None] | None = None
-    wide: bool = False  # a 2-D array or frame
-    named: bool = False  # the names are the user's
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.columns[0].values) if self.label_sets is None else len(self.label_sets)
 
 
 def encode_target(
@@ -101,7 +72,7 @@ def encode_target(
         return y
     tree = None if hierarchy is None else Hierarchy.coerce(hierarchy)
     task = check_task(task, tree)
-    given = _read(y, unlabeled)
+    given = read_target(y, unlabeled)
     _check_length(given.n_rows, n_rows)
     target = encode_given(given, task, tree, hierarchy_decay)
     idle = _check_informative(target)
@@ -128,7 +99,7 @@ def encode_target_like(
     if isinstance(y, Target):
         new = y
     else:
-        given = _read(y, unlabeled)
+        given = read_target(y, unlabeled)
         if target.task == "multi_label" and given.label_sets is not None:
             new = _from_label_sets(given.label_sets, target.names)
         else:
@@ -165,106 +136,6 @@ def _check_length(length: int, n_rows: int | None) -> None:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {length}] in X and y."
         )
-
-
-def _read(y: Any, unlabeled: object) -> GivenTarget:
-    if y is None:
-        raise ValueError("Ranking requires y to be passed, but the target y is None.")
-    if (kind := frame_kind(y)) is not None:
-        names = unique_names(list(y.columns), y.shape[1])
-        if not names:
-            raise ValueError("y is a frame without columns; give it one per target.")
-        parts = y.iter_columns() if kind == "polars" else (y.iloc[:, j] for j in range(y.shape[1]))
-        columns = [_column(part, name, unlabeled) for part, name in zip(parts, names)]
-        return GivenTarget(names, columns, wide=True, named=feature_names(y) is not None)
-    if (cells := _cells_with_sets(y)) is not None:
-        return GivenTarget((), [], [_label_set(cell, row, unlabeled) for row, cell in enumerate(cells)])
-    if series_kind(y) is not None:
-        own = getattr(y, "name", None)
-        name = "y" if own in (None, "") else str(own)
-        return GivenTarget((name,), [_column(y, name, unlabeled)], named=own is not None)
-    array = read_array(make_dense(y, "The sparse target"))
-    if array.ndim == 1:
-        return GivenTarget(("y",), [_column(array, "y", unlabeled)])
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"y should be a 1d array, or 2d with a column per target, got shape {array.shape}.")
-    names = ("y",) if array.shape[1] == 1 else tuple(f"y{j}" for j in range(array.shape[1]))
-    columns = [_column(part, name, unlabeled) for part, name in zip(array.T, names)]
-    return GivenTarget(names, columns, wide=True)
-
-
-def _column(values: Any, name: str, unlabeled: object) -> Column:
-    """Read one column, with the value `unlabeled` as a hole."""
-    kind = series_kind(values)
-    if kind == "pandas":
-        import pandas
-
-        values = pandas.Series(values)
-    if kind == "polars":
-        column = polars_column(values, name)
-    elif values.dtype != object:
-        column = pandas_column(values, name) if kind == "pandas" else array_column(values, name)
-    else:
-        array = np.array(values, dtype=object)
-        if unlabeled is not None:
-            array[[_same(v, unlabeled) for v in array]] = None
-        column = array_column(array, name)
-    return hide(column, unlabeled)
-
-
-def hide(column: Column, unlabeled: object) -> Column:
-    """The column with the value `unlabeled` (None: no value) as a hole."""
-    if unlabeled is None:
-        return column
-    if column.categories is None:
-        hidden = column.values == unlabeled if is_number(unlabeled) else np.zeros(len(column.values), bool)
-    else:
-        codes = [i for i, category in enumerate(column.categories) if _same(category, unlabeled)]
-        hidden = np.isin(column.values, codes)
-    return column._replace(values=np.where(hidden, np.nan, column.values))
-
-
-def _same(value: object, unlabeled: object) -> bool:
-    return type(value).__name__ != "NAType" and bool(value == unlabeled)
-
-
-def _cells_with_sets(y: Any) -> list[Any] | None:
-    """The rows of y if they are sets of labels.
-
-    A list of equally long lists of numbers is a matrix instead; sets are always sets of labels.
-    """
-    kind = series_kind(y)
-    if kind == "polars":
-        import polars
-
-        return y.to_list() if y.dtype.is_nested() or y.dtype == polars.Object else None
-    if kind == "pandas" or isinstance(y, np.ndarray):
-        if y.dtype != object or y.ndim != 1:
-            return None
-        cells = list(y)
-    elif isinstance(y, list | tuple):
-        cells = list(y)
-    else:
-        return None
-    if not any(isinstance(cell, _COLLECTIONS) for cell in cells):
-        return None
-    if isinstance(y, list | tuple) and all(isinstance(c, list | tuple | np.ndarray) for c in cells):
-        text = any(isinstance(v, str) for c in cells for v in c)
-        lengths = {len(c) for c in cells}
-        if not text and len(lengths) == 1 and lengths != {0}:
-            return None
-    return cells
-
-
-def _label_set(cell: Any, row: int, unlabeled: object) -> frozenset[object] | None:
-    if isinstance(cell, _COLLECTIONS):
-        return frozenset(cell)
-    hole = cell is None or type(cell).__name__ == "NAType" or (isinstance(cell, float) and cell != cell)
-    if hole or (unlabeled is not None and _same(cell, unlabeled)):
-        return None
-    raise ValueError(
-        f"Row {row} of y is {short(cell)}, not a set of labels; write {{{short(cell)}}}, or None if unknown."
-    )
 
 
 def _infer(given: GivenTarget) -> str:
@@ -451,18 +322,14 @@ def _check_informative(target: Target) -> list[str]:
     labeled = int(target.labeled.sum())
     if labeled == 0:
         raise ValueError("No row of y is labelled; at least two labelled rows are needed.")
-    if target.task == "classification":
-        codes = target.values[~np.isnan(target.values)]
-        if (codes == codes[0]).all():
-            assert target.classes is not None
-            only = target.classes.tolist()[int(codes[0])]
-            raise ValueError(
-                f"y has only one class, {short(only)}, in its labelled rows "
-                f"(n_samples={labeled}); at least two are needed."
-            )
-        return []
     low, high = np.fmin.reduce(target.values, axis=0), np.fmax.reduce(target.values, axis=0)
     never, constant = np.isnan(low), low == high
+    if target.classes is not None and constant.all():
+        only = short(target.classes.tolist()[int(low[0])])
+        raise ValueError(
+            f"y has only one class, {only}, in its labelled rows (n_samples={labeled}); "
+            "at least two are needed."
+        )
     if (never | constant).all():
         what = "y is" if target.task == "regression" else "All targets are"
         raise ValueError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -190,21 +192,14 @@ class Hierarchy:
     @cached_property
     def order(self) -> np.ndarray:
         """Positions of the labels, parents before children."""
-        waiting = [len(above) for above in self.parents]
-        children: list[list[int]] = [[] for _ in self.labels]
-        for child, above in enumerate(self.parents):
-            for parent in above:
-                children[parent].append(child)
-        order = [i for i, n in enumerate(waiting) if n == 0]
-        for label in order:  # grows while it is walked
-            for child in children[label]:
-                waiting[child] -= 1
-                if waiting[child] == 0:
-                    order.append(child)
-        if len(order) < len(self.labels):
+        try:
+            order = list(TopologicalSorter(dict(enumerate(self.parents))).static_order())
+        except CycleError as error:
+            names = [short_name(self.labels[i]) for i in error.args[1]]
+            shown = names if len(names) <= 6 else [*names[:4], "...", *names[-2:]]
             raise ValueError(
-                f"The hierarchy has a cycle, {_cycle(self, set(order))}; a label cannot be its own ancestor."
-            )
+                f"The hierarchy has a cycle, {' -> '.join(shown)}; a label cannot be its own ancestor."
+            ) from None
         return np.array(order, dtype=np.int64)
 
     @cached_property
@@ -268,13 +263,9 @@ class Hierarchy:
 
 
 def _refuse_repeats(labels: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for label in labels:
-        if label in seen:
-            raise ValueError(
-                f"The hierarchy holds the label {short(label)} more than once; remove the repeats."
-            )
-        seen.add(label)
+    label, count = Counter(labels).most_common(1)[0] if labels else ("", 0)
+    if count > 1:
+        raise ValueError(f"The hierarchy holds the label {short(label)} more than once; remove the repeats.")
 
 
 def _from_names(above: dict[str, list[str]]) -> Hierarchy:
@@ -290,15 +281,3 @@ def _from_names(above: dict[str, list[str]]) -> Hierarchy:
     return Hierarchy(
         tuple(place), tuple(tuple(place[p] for p in dict.fromkeys(names)) for names in above.values())
     )
-
-
-def _cycle(hierarchy: Hierarchy, done: set[int]) -> str:
-    """A cycle in words; every label that cannot be ordered has such a parent, so walking up finds one."""
-    label = next(i for i in range(len(hierarchy.labels)) if i not in done)
-    walk: dict[int, None] = {}
-    while label not in walk:
-        walk[label] = None
-        label = next(p for p in hierarchy.parents[label] if p not in done)
-    names = [hierarchy.labels[i] for i in list(walk)[list(walk).index(label) :]]
-    shown = names if len(names) <= 5 else [*names[:4], "...", names[-1]]
-    return " -> ".join(short_name(name) for name in reversed([*shown, names[0]]))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -163,15 +163,20 @@ def _split(line: str) -> list[str] | None:
     """The cells of a line; None if its quotes do not match up."""
     if "'" not in line and '"' not in line:
         return list(map(str.strip, line.split(","))) if " " in line or "\t" in line else line.split(",")
-    cells, place = [], 0
-    while True:
-        match = _CELL.match(line, place)
-        if match is None:
-            return None
-        cells.append(_unquote(match[1]))
-        if not match[2]:
-            return cells
-        place = match.end()
+    found = _walk(_CELL, line)
+    return None if found is None else [_unquote(match[1]) for match in found]
+
+
+def _walk(pattern: re.Pattern[str], line: str) -> list[re.Match[str]] | None:
+    """The matches of a line from comma to comma; None if it cannot be read to its end."""
+    found = []
+    match = pattern.match(line)
+    while match is not None:
+        found.append(match)
+        if not match[match.re.groups]:
+            return found
+        match = pattern.match(line, match.end())
+    return None
 
 
 def _cells(line: str, expected: int) -> list[str] | None:
@@ -197,32 +202,32 @@ def _read_dense(
     cells = np.empty((len(attributes), len(rows)))
     final = []
     for j, (attribute, column) in enumerate(zip(attributes, zip(*rows) if rows else [()] * len(attributes))):
-        if attribute.kind == "numeric":
-            numbers = parse_numbers(column, _HOLE)
-            if numbers is None:
-                at = next(i for i, cell in enumerate(column) if parse_numbers([cell], _HOLE) is None)
-                _refuse(column[at], attribute, f"{file}, line {lines[at][0]}")
-            cells[j] = numbers
-            final.append(attribute)
-            continue
-        attribute, code = _codes(attribute, column)
-        try:
-            cells[j] = list(map(code.__getitem__, column))
-        except KeyError:
-            at = next(i for i, cell in enumerate(column) if cell not in code)
-            _refuse(column[at], attribute, f"{file}, line {lines[at][0]}")
+        attribute, convert = _converter(attribute, column)
         final.append(attribute)
+        numbers = parse_numbers(column, _HOLE) if attribute.kind == "numeric" else None
+        try:
+            cells[j] = list(map(convert, column)) if numbers is None else numbers
+        except (KeyError, ValueError):
+            for (number, _), cell in zip(lines, column):
+                _check(cell, convert, attribute, f"{file}, line {number}")
     return final, cells
 
 
-def _codes(attribute: Attribute, occurring: Sequence[str]) -> tuple[Attribute, dict[str, float]]:
-    """The code of every value; where none are declared, of the distinct ones that occur."""
+def _converter(attribute: Attribute, occurring: Sequence[str]) -> tuple[Attribute, Callable[[str], float]]:
+    """From a cell to its number or code; where no values are declared, those that occur are the values."""
+    if attribute.kind == "numeric":
+        return attribute, _number
     if attribute.kind != "nominal":
         attribute = attribute._replace(values=tuple(sorted(set(occurring) - _HOLE)))
-    return attribute, {**{v: float(i) for i, v in enumerate(attribute.values)}, "?": np.nan}
+    return attribute, {**{v: float(i) for i, v in enumerate(attribute.values)}, "?": np.nan}.__getitem__
 
 
-def _refuse(cell: str, attribute: Attribute, where: str) -> NoReturn:
+def _check(cell: str, convert: Callable[[str], float], attribute: Attribute, where: str) -> float:
+    """The number or code of a cell; one clear sentence where it has none."""
+    try:
+        return convert(cell)
+    except (KeyError, ValueError):
+        pass
     if attribute.kind == "numeric":
         raise ValueError(f"{where}: {short(cell)} is no number (attribute {short(attribute.name)}).")
     near = did_you_mean(cell, attribute.values)
@@ -253,22 +258,17 @@ def _read_sparse(
             if j in texts:
                 texts[j].append(cell)
         rows.append(pairs)
-    final, convert = [], []
-    for j, attribute in enumerate(attributes):
-        attribute, code = _codes(attribute, texts.get(j, ()))
-        final.append(attribute)
-        convert.append(_number if attribute.kind == "numeric" else code.__getitem__)
+    final, converters = zip(*(_converter(a, texts.get(j, ())) for j, a in enumerate(attributes)))
     ensure_dense((len(rows), len(attributes)), file)
     cells = np.zeros((len(attributes), len(rows)))
-    for j in texts:
-        cells[j] = np.nan
-    for i, pairs in enumerate(rows):
+    cells[list(texts)] = np.nan
+    for i, (pairs, (number, _)) in enumerate(zip(rows, lines)):
         for j, cell in pairs:
             try:
-                cells[j, i] = convert[j](cell)
+                cells[j, i] = converters[j](cell)
             except (KeyError, ValueError):
-                _refuse(cell, final[j], f"{file}, line {lines[i][0]}")
-    return final, cells
+                _check(cell, converters[j], final[j], f"{file}, line {number}")
+    return list(final), cells
 
 
 def _number(cell: str) -> float:
@@ -289,14 +289,9 @@ def _sparse_cells(line: str) -> list[tuple[int, str]] | None:
             return [(int(j), cell.rstrip()) for j, cell in parts]
         except ValueError:
             return None
-    cells, place = [], 0
-    while True:
-        match = _SPARSE_CELL.match(inside, place)
-        if match is None:
-            return None
-        if len(match[1]) > 18:  # no position, and Python refuses to read very long numbers
-            return None
-        cells.append((int(match[1]), _unquote(match[2])))
-        if not match[3]:
-            return cells
-        place = match.end()
+    found = _walk(_SPARSE_CELL, inside)
+    if found is None or any(
+        len(match[1]) > 18 for match in found
+    ):  # Python refuses to read very long numbers
+        return None
+    return [(int(match[1]), _unquote(match[2])) for match in found]

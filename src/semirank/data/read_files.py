@@ -16,14 +16,7 @@ from .read_csv import read_csv
 from .read_parquet import read_parquet
 from .read_text import decode, read_bytes
 
-ENDINGS = {
-    ".arff": "arff",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-}
+ENDINGS = {"arff": (".arff",), "parquet": (".parquet", ".pq"), "csv": (".csv", ".tsv", ".txt")}
 BEGINNING = 100_000  # bytes that tell the format
 _KINDS = {"number": "numbers", "text": "text", "category": "declared values", "bool": "true/false"}
 
@@ -57,7 +50,7 @@ def _read(path: Path, sparse_base: int, missing: frozenset[str]) -> FileColumns:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     name = path.name.lower().removesuffix(".gz")
-    kind = next((kind for ending, kind in ENDINGS.items() if name.endswith(ending)), None)
+    kind = next((kind for kind, endings in ENDINGS.items() if name.endswith(endings)), None)
     if kind is None:
         with path.open("rb") as file:
             kind = sniff_format(read_bytes(file, path.name, BEGINNING))
