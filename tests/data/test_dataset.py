@@ -12,6 +12,7 @@ import semirank as sr
 from semirank.data.dataset import Dataset, load
 from semirank.data.encode_features import encode_features
 from semirank.data.encode_target import encode_target
+from semirank.data.read_files import sniff_format
 from semirank.data.tasks import TASKS
 
 from ..optional import needs_pandas, needs_pyarrow, pa, parquet, pd
@@ -355,6 +356,25 @@ class TestFormat:
     def test_absent_file(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="There is no file"):
             load(tmp_path / "nothing.csv", "y")
+
+    @pytest.mark.parametrize(
+        ("content", "format"),
+        [
+            (b"PAR1....", "parquet"),
+            (b"% comment\r\n  @Relation r\r\n", "arff"),
+            ("@relation größe\n".encode("utf-16"), "arff"),
+            (b"@relational,a\n1,2\n", None),
+            (b"a,b\n@relation,2\n", "arff"),
+            (b"", None),
+        ],
+    )
+    def test_sniffed(self, content, format):
+        assert sniff_format(content) == format
+
+    def test_only_the_beginning_is_read(self, write):
+        path = write("f.dat", gzip.compress(b"%" * 200_000 + b"\n" + ARFF.encode(), mtime=0))
+        with pytest.raises(ValueError, match="Cannot tell the format"):
+            load(path)
 
     def test_by_content(self, write, tmp_path):
         assert len(load(write("f.dat", ARFF + "1,red,plum\n2,red,lemon\n"))) == 2

@@ -1,4 +1,4 @@
-"""Targets of the five kinds, inferred and said back."""
+"""Targets of the five kinds: what is inferred, and the words for it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ..runtime.messages import short, short_name
 if TYPE_CHECKING:
     from .hierarchy import Hierarchy
 
-_EXACT = 2.0**53  # whole numbers beyond this do not survive the way through float64
+_EXACT = 2.0**53  # whole numbers beyond this are not all exact as float64
 
 
 class Column(NamedTuple):
@@ -38,7 +38,7 @@ class FileColumns(NamedTuple):
     columns: list[Column]
     declared: bool = False  # the file itself says what kind a column is
     hierarchies: Mapping[str, Hierarchy] = {}
-    skip: Mapping[int, str] = {}  # columns that are no features unless asked for, and why
+    skip: Mapping[int, str] = {}  # columns that are not features unless asked for, and why
     notes: Sequence[str] = ()
 
 

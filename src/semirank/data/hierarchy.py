@@ -14,7 +14,7 @@ from ..runtime.memory import ensure_room
 from ..runtime.messages import did_you_mean, short, short_name
 
 ROOT = "root"  # CLUS's name for "has no parent" in edge lists
-_MAX_PARTS = 1000  # every part of a path is a label that repeats the path up to it
+_MAX_PARTS = 1000  # each part of a path becomes a label that repeats the path up to it
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from .columns import Column, FileColumns, ensure_dense
 from .hierarchy import ROOT, Hierarchy
 from .read_text import parse_numbers, read_text
 
-# Possessive (*+, ++): nothing is given back, so a line is read once from left to right, however long it is.
+# Possessive quantifiers (*+, ++) never backtrack: a line is read once from left to right, however long it is.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
 _DECLARATION = re.compile(rf"(?is)@attribute\s++({_QUOTED}|[^\s{{'\"][^\s{{]*+)\s*+(.*+)")
 _CELL = re.compile(rf"\s*+({_QUOTED}|[^,'\"\s][^,]*+|)\s*+(,|$)")
@@ -184,7 +184,7 @@ def _cells(line: str, expected: int) -> list[str] | None:
         line = line.partition(" %")[0]
     cells = _split(line)
     if cells is not None and len(cells) == 1 and expected > 1:
-        cells = line.split()  # some old files have blanks for commas
+        cells = line.split()  # some old files separate cells by blanks
     return cells
 
 
@@ -290,8 +290,7 @@ def _sparse_cells(line: str) -> list[tuple[int, str]] | None:
         except ValueError:
             return None
     found = _walk(_SPARSE_CELL, inside)
-    if found is None or any(
-        len(match[1]) > 18 for match in found
-    ):  # Python refuses to read very long numbers
+    # Python refuses to convert numbers of thousands of digits; none of that length is a position.
+    if found is None or any(len(match[1]) > 18 for match in found):
         return None
     return [(int(match[1]), _unquote(match[2])) for match in found]

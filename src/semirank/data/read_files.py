@@ -17,7 +17,7 @@ from .read_parquet import read_parquet
 from .read_text import decode, read_bytes
 
 ENDINGS = {"arff": (".arff",), "parquet": (".parquet", ".pq"), "csv": (".csv", ".tsv", ".txt")}
-BEGINNING = 100_000  # bytes that tell the format
+BEGINNING = 100_000  # bytes that are looked at to tell the format
 _KINDS = {"number": "numbers", "text": "text", "category": "declared values", "bool": "true/false"}
 
 
@@ -62,7 +62,7 @@ def _read(path: Path, sparse_base: int, missing: frozenset[str]) -> FileColumns:
 
 
 def sniff_format(content: bytes) -> str | None:
-    """ "parquet" or "arff" by how a file begins, None if it shows neither.
+    """The format that the first bytes of a file show: "parquet", "arff" or None.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def read_text(path: str | Path) -> str:
 
 def read_bytes(file: BinaryIO, name: str, limit: int | None = None) -> bytes:
     """What an open file holds (or begins with), gunzipped; refused if memory cannot hold its data."""
-    buffered = io.BufferedReader(file)  # type: ignore[type-var]  # any file can be looked into so
+    buffered = io.BufferedReader(file)  # type: ignore[type-var]  # any binary file can be buffered
     chunks: list[bytes] = []
     size = 0
     try:
@@ -44,7 +44,7 @@ def read_bytes(file: BinaryIO, name: str, limit: int | None = None) -> bytes:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{name} is a damaged gzip file ({error}); unpack or download it anew.") from None
     finally:
-        buffered.detach()  # the file stays the caller's
+        buffered.detach()  # leaves the file open for the caller
     return b"".join(chunks)
 
 

@@ -1,14 +1,15 @@
-"""Numbers of any size as places in their range, the step that every distance and variance begins with.
+"""Numbers of any size as places in their range: the first step of every distance and variance.
 
-Ranges may be larger than the largest float (-1e308 to 1e308), or a few of the smallest ones; squares of such
-numbers, or of small differences between large ones, would be infinite, zero or rounding alone.
+A range may be wider than the largest float (-1e308 to 1e308) or as narrow as a few of the smallest ones.
+Squares of such numbers overflow or vanish, and small differences between large numbers are lost to rounding.
+Tables and targets keep the user's own numbers; what a method computes with goes through these functions.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_HUGE = 1e300  # beyond it the difference of two numbers may be no float; halves are then exact
+_HUGE = 1e300  # beyond it the difference of two numbers may overflow; halving such numbers is exact
 
 
 def ranges(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +44,7 @@ def in_range(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
 
 
 def spans(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A factor, 1 or 1/2, for every range, and its width times that factor, which is a float.
+    """For every range a factor, 1 or 1/2, and the width times that factor, which does not overflow.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def in_widest_range(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np
 
 
 def units(values: np.ndarray) -> np.ndarray:
-    """A power of two for every column, in units of which sums and products of its numbers are floats.
+    """A power of two for every column: in that unit, sums of its numbers neither overflow nor vanish.
 
     1 for all usual columns. Numbers in that unit keep their order; only next to numbers above 1e289 can two
     of the very smallest become equal.
@@ -100,14 +101,14 @@ def from_unit(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def unscale(values: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """offset + scale * values of every column, where that is known to be a float but for rounding.
+    """offset + scale * values of every column; what rounding would push past the largest float stays there.
 
     Examples
     --------
     >>> unscale(np.array([[3.0, -1.0]]), np.array([10.0, 1.7e308]), np.array([2.0, 1.7e308])).tolist()
     [[16.0, 0.0]]
     """
-    # In quarters neither the product nor the sum of numbers between the largest floats is infinite.
+    # Of quarters, neither the product nor the sum can overflow.
     part = np.where(np.maximum(np.abs(offset), scale) > _HUGE, 0.25, 1.0)
     largest = np.finfo(float).max * part
     return np.clip(offset * part + scale * part * values, -largest, largest) / part
