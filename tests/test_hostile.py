@@ -161,11 +161,14 @@ def test_gzip_bomb(write, monkeypatch):
     """13 GB of zeros in 13 MB: reading stops at what memory can hold."""
     monkeypatch.setattr(_memory, "free_memory", lambda: 512 << 20)
     bomb = gzip.compress(bytes(64 << 20)) * 200
-    for name in ("bomb.arff.gz", "bomb.csv.gz", "bomb.csv", "bomb"):
+    for name in ("bomb.arff.gz", "bomb.csv.gz", "bomb.csv"):
         with pytest.raises(
             MemoryError, match=rf"^Reading {name} \(48 MiB of it so far\) would need about 720.0 MiB"
         ):
             load(write(name, bomb), -1)
+    # Where the name does not tell the format, the beginning does, and no more is unpacked.
+    with pytest.raises(ValueError, match=r"^Cannot tell the format of bomb;"):
+        load(write("bomb", bomb), -1)
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ class Hierarchy:
             order = list(TopologicalSorter(dict(enumerate(self.parents))).static_order())
         except CycleError as error:
             names = [short_name(self.labels[i]) for i in error.args[1]]
-            shown = names if len(names) <= 6 else [*names[:4], "...", *names[-2:]]
+            shown = names if len(names) <= 6 else [*names[:2], "...", *names[-4:]]
             raise ValueError(
                 f"The hierarchy has a cycle, {' -> '.join(shown)}; a label cannot be its own ancestor."
             ) from None
