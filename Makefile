@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Neighbouring tests in one process, until the other has nothing to do: what a file prepares is made once.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
-KERNEL_TESTS := $(patsubst %,tests/test_%.py,neighbors judge laplace relief forest_kernels)
+KERNEL_TESTS := tests/neighbors/test_search.py tests/judging/test_knn_judge.py tests/rankers/test_laplace.py \
+	tests/rankers/test_relief.py tests/test_forest_kernels.py
 
 .PHONY: demo test test-full test-all fuzz faults coverage mutants lint format docs bench clean clean-cache
 

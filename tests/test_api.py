@@ -12,7 +12,7 @@ from semirank.data.encode_target import encode_target
 from semirank.data.tasks import TASKS
 
 from .optional import needs_pandas, pd
-from .test_forest_ranker import COLUMNS, IMPORTANCES, mixed, names_of
+from .rankers.test_forest import COLUMNS, IMPORTANCES, mixed, names_of
 
 QUICK = {"n_estimators": 5, "supervision": 0.5}
 

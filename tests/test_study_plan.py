@@ -16,7 +16,8 @@ from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.datasets.registry import open_dataset
 from semirank.rankers.forest_supervision import CV_LEVELS
-from semirank.rankers.relief import INFLUENCES, NEIGHBORS
+from semirank.rankers.methods import RELIEF_INFLUENCES as INFLUENCES
+from semirank.rankers.methods import RELIEF_NEIGHBORS as NEIGHBORS
 from semirank.study import PRESETS
 from semirank.study.jobs import rank_both, run_job
 from semirank.study.plan import (

@@ -29,10 +29,10 @@ EXAMPLES = 15  # of each property; enough where a change shows in most examples
 ROOT = Path(__file__).parents[1]
 TESTS = {
     "decode_target.py": ["tests/data/test_decode_target.py"],
-    "measures.py": ["tests/test_measures.py"],
-    "relief.py": ["tests/test_relief.py"],
-    "_relief.py": ["tests/test_relief.py"],
-    "_relief_tuning.py": ["tests/test_relief.py"],
+    "measures.py": ["tests/judging/test_measures.py"],
+    "relief.py": ["tests/rankers/test_relief.py"],
+    "_relief.py": ["tests/rankers/test_relief.py"],
+    "_relief_tuning.py": ["tests/rankers/test_relief.py"],
     "forest/scores.py": ["tests/test_forest_kernels.py"],
 }
 WITHOUT_COMPILER = {"forest/scores.py"}

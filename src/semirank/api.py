@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .data.columns import is_anndata
 from .data.read_anndata import read_anndata
+from .rankers.methods import DEFAULT, METHODS
+from .results.files import to_anndata
 from .results.ranking import Ranking
 from .runtime.messages import did_you_mean
-
-METHODS = ("auto", "forest", "relief", "laplace")
+from .runtime.progress import Progress
 
 
 def rank(
@@ -24,7 +25,7 @@ def rank(
     hierarchy: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
     write_to_var: str | None = None,
     **params: Any,
 ) -> Ranking:
@@ -68,8 +69,9 @@ def rank(
     >>> sr.rank(X, y, random_state=0, n_estimators=20, supervision=1.0).select(1)
     ['x1']
     """
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    if method != "auto" and method not in METHODS:
+        raise ValueError(f"method={method!r} is not one of auto, {', '.join(METHODS)}.")
+    row = METHODS[DEFAULT if method == "auto" else method]
     params |= {"task": task, "hierarchy": hierarchy, "random_state": random_state, "n_jobs": n_jobs}
     data = X
     if is_anndata(data):
@@ -82,27 +84,17 @@ def rank(
     elif target is not None or write_to_var is not None:
         name = "write_to_var" if target is None else "target"
         raise TypeError(f"{name}= is for AnnData objects, and X is of type {type(X).__name__}.")
-    if method in ("auto", "forest"):
-        from .rankers.forest import IMPORTANCES, ForestRanker
-
+    if len(row.scores) > 1:
         # All scores that the forest can give, those that were named first.
         named = (importance,) if isinstance(importance, str) else tuple(importance or ())
         bootstrap = params.get("bootstrap", True)
-        others = [name for name in IMPORTANCES if name not in named and (bootstrap or name != "rforest")]
-        importance = (*named, *others)
-        ranker: Any = _make(ForestRanker, params | {"importance": importance})
-    else:
-        if importance not in (None, method):
-            raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")
-        if method == "relief":
-            from .rankers.relief import ReliefRanker as Ranker
-        else:
-            from .rankers.laplace import LaplaceRanker as Ranker  # type: ignore[assignment]
-        ranker = _make(Ranker, params)
+        others = [name for name in row.scores if name not in named and (bootstrap or name != "rforest")]
+        params["importance"] = (*named, *others)
+    elif importance not in (None, *row.scores):
+        raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")
+    ranker = _make(row.load(), params)
     ranking = ranker.fit(X, y, progress=progress).to_ranking()
     if write_to_var is not None:
-        from .results.files import to_anndata
-
         to_anndata(ranking, data, write_to_var)
     return ranking
 

@@ -11,14 +11,15 @@ import pytest
 
 from semirank import ForestRanker, LaplaceRanker, ReliefRanker, knn_score, load
 from semirank.data.target import Target
-from semirank.neighbors.search import fit_metric, nearest_l1, squares
+from semirank.neighbors.feature_distance import fit_metric
+from semirank.neighbors.search import nearest_l1, squares
 from semirank.rankers.laplace import laplace_scores
 from semirank.runtime import memory as _memory
 from semirank.runtime.memory import ensure_room, free_memory
 from semirank.trees.ensemble import Plan, grow_forest, prepare
 from semirank.trees.grow import Growth
 
-from ..naive_neighbors import make_table
+from ..neighbors.naive_neighbors import make_table
 
 MIB = 1 << 20
 
@@ -112,7 +113,7 @@ class Asked(list):
 
     def __init__(self, monkeypatch):
         super().__init__()
-        for module in ("neighbors.search", "neighbors.layouts", "rankers.laplace", "trees.ensemble"):
+        for module in ("neighbors.search", "neighbors.layouts", "rankers.laplace_graph", "trees.ensemble"):
             monkeypatch.setattr(f"semirank.{module}.ensure_room", lambda size, what: self.append(size))
 
 

@@ -20,7 +20,7 @@ from semirank.teacher.rows import choose_rows, content_order
 from semirank.teacher.space import MAX_VALUES, fit_space
 from semirank.teacher.stack import stack_weights
 
-from ..naive_neighbors import make_table, make_target
+from ..neighbors.naive_neighbors import make_table, make_target
 from . import naive_teacher as naive
 
 

@@ -1,13 +1,13 @@
-"""What rankers and teachers share: reading X and y, predicting in the terms of y, and the seed rule."""
+"""What rankers and teachers share: parameters, reading X and y, predicting in the terms of y."""
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,20 +18,55 @@ from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import NUMBERS, TASKS
 from ..judging.measures import task_score
+from .parameters import SHARED, check_parameters, with_shared_parts
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EncodingBase(BaseEstimator):
     """Read X and y in any form (Def. 3.1).
 
-    The constructor has `task`, `hierarchy`, `hierarchy_decay`, `categorical_features`, `unlabeled`, `n_jobs`
-    and `random_state`.
+    Parameters
+    ----------
+    task : {"auto", "classification", "regression", "multi_target", "multi_label", "hierarchical"}
+        "auto" looks at y and says in `notes_` what it found.
+    hierarchy : Hierarchy, path strings, parent lists or edges, optional
+        For label sets with a hierarchy.
+    hierarchy_decay : float, default=0.75
+        Weight of a label relative to the mean of its parents.
+    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
+    unlabeled : optional
+        A value of y that means "unknown" besides NaN and None, for example -1. Never guessed.
+    n_jobs : int, optional
+        Through joblib. Results do not depend on it.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    task_ : str
+    n_labeled_ : int
+    notes_ : list of str
+        What was found and decided, one sentence each.
     """
 
-    task: Any
-    hierarchy: Any
-    hierarchy_decay: float
-    categorical_features: Any
-    unlabeled: Any
+    task: str = "auto"
+    hierarchy: Any = None
+    hierarchy_decay: float = 0.75
+    categorical_features: Any = "from_dtype"
+    unlabeled: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for base in cls.__mro__[1:]:
+            if issubclass(base, EncodingBase):
+                cls.__doc__ = with_shared_parts(cls.__doc__ or "", base.__doc__ or "")
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be meant, with one sentence."""
+        check_parameters(SHARED | self._parameter_constraints, self.get_params(deep=False))
 
     def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
         """Read X and y; sets what scikit-learn expects and starts `notes_`."""
@@ -120,11 +155,3 @@ class PredictorMixin(EncodingBase):
 def larger_is_better(task: str, truth: np.ndarray, prototypes: np.ndarray) -> float:
     """The task's measure as `score` gives it: RRMSE is turned round."""
     return TASKS[task].sign * task_score(task, truth, prototypes)
-
-
-def seed_of(random_state: Any) -> int:
-    """The whole number behind a `random_state`: given back as `random_state`, it repeats the run."""
-    if isinstance(random_state, Integral):
-        check_random_state(random_state)  # says what is wrong with a number out of range
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -1,9 +1,12 @@
-"""What every ranker shares: being a scikit-learn feature selector that tells its ranking."""
+"""What every ranker shares: `fit`, being a scikit-learn feature selector, and the Ranking."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
@@ -14,34 +17,99 @@ from ..data.columns import frame_kind
 from ..data.table import Table
 from ..data.target import Target
 from ..results.ranking import Ranking, rank_numbers
+from ..runtime.progress import Progress
 from .estimator import EncodingBase
 
 
-class RankerBase(SelectorMixin, EncodingBase):
-    """Select and describe. A ranker adds its parameters, `fit` and `to_ranking`.
+class Scores(NamedTuple):
+    """What a ranker found.
 
-    The constructor of every ranker has `n_features_to_select` beside the parameters of `EncodingBase`.
+    Attributes
+    ----------
+    importances, standard_errors : dict of str to ndarray
+    main : str
+        The importance that ranks.
+    per_target : ndarray of shape (n_features, n_targets) or None
+    choice : dict
+        What was tuned, or could have been.
+    path : list of dict
+        The settings that were compared, with their scores.
     """
 
-    n_features_to_select: Any
+    importances: dict[str, np.ndarray]
+    standard_errors: dict[str, np.ndarray]
+    main: str
+    per_target: np.ndarray | None = None
+    choice: dict[str, Any] = {}  # noqa: RUF012  never changed
+    path: list[dict[str, float]] = []  # noqa: RUF012
 
-    def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
-        _check_share(self.n_features_to_select)
-        return super()._encode(X, y)
 
-    def _finish(
-        self,
-        importances: dict[str, np.ndarray],
-        standard_errors: dict[str, np.ndarray],
-        per_target: np.ndarray | None,
-        main: str,
-    ) -> None:
-        """Publish the scores; `main` is the one that ranks."""
-        self.importances_ = importances
-        self.importances_std_error_ = standard_errors
-        self.importances_per_target_ = per_target
-        self.feature_importances_ = importances[main]
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankerBase(SelectorMixin, EncodingBase):
+    """What all rankers have in common; one adds its own parameters and `_rank`.
+
+    Parameters
+    ----------
+    use_unlabeled : bool, default=True
+        False is the supervised counterpart: the labelled rows alone.
+    n_features_to_select : int, float or None, default=None
+        For `transform`: how many features, which share of them, or all with importance > 0.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_features,)
+        1 = best, ties share a rank.
+    """
+
+    use_unlabeled: bool = True
+    n_features_to_select: int | float | None = None
+
+    _method: ClassVar[str]  # its name in the table of methods
+
+    def fit(self, X: Any, y: Any, progress: Progress | None = None) -> Self:
+        """Score the features.
+
+        Parameters
+        ----------
+        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
+        y : array, Series, frame, or sequence of label sets
+            Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
+        progress : callable, optional
+            Called as ``progress(done, total, what)`` while it works.
+
+        Returns
+        -------
+        self
+        """
+        self.timings_: dict[str, float] = {}
+        step = self._stopwatch()
+        self._check()
+        table, target = self._encode(X, y)
+        found = self._rank(table, target, progress, step)
+        self.importances_ = found.importances
+        self.importances_std_error_ = found.standard_errors
+        self.importances_per_target_ = found.per_target
+        self.feature_importances_ = found.importances[found.main]
         self.ranking_ = rank_numbers(self.feature_importances_)
+        self._found = found
+        return self
+
+    def _rank(
+        self, table: Table, target: Target, progress: Progress | None, step: Callable[[str], None]
+    ) -> Scores:
+        """Compute the scores; `step(name)` writes the seconds since the last step to `timings_`."""
+        raise NotImplementedError
+
+    def _stopwatch(self) -> Callable[[str], None]:
+        began = time.perf_counter()
+
+        def step(name: str) -> None:
+            nonlocal began
+            now = time.perf_counter()
+            self.timings_[name] = now - began
+            began = now
+
+        return step
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "feature_importances_")
@@ -49,10 +117,7 @@ class RankerBase(SelectorMixin, EncodingBase):
         if wanted is None:
             return self.feature_importances_ > 0
         d = len(self.feature_importances_)
-        if isinstance(wanted, Integral):
-            count = min(int(wanted), d)
-        else:
-            count = max(1, round(float(wanted) * d))
+        count = int(wanted) if isinstance(wanted, Integral) else max(1, round(float(wanted) * d))
         mask = np.zeros(d, dtype=bool)
         mask[np.argsort(-self.feature_importances_, kind="stable")[:count]] = True
         return mask
@@ -73,17 +138,26 @@ class RankerBase(SelectorMixin, EncodingBase):
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""
-        raise NotImplementedError
-
-
-def _check_share(wanted: Any) -> None:
-    if wanted is None:
-        return
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and int(wanted) >= 1:
-        return
-    if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < float(wanted) <= 1:
-        return
-    raise ValueError(
-        f"n_features_to_select={wanted!r} is neither a count (1, 2, ...), a share in (0, 1], nor None "
-        "(all features with importance > 0)."
-    )
+        check_is_fitted(self, "feature_importances_")
+        found = self._found
+        return Ranking(
+            names=self._schema.names,
+            scores=self.feature_importances_,
+            standard_errors=found.standard_errors.get(found.main),
+            method=self._method,
+            importance=found.main,
+            all_scores=found.importances,
+            all_standard_errors=found.standard_errors,
+            per_target=found.per_target,
+            target_names=self._target_schema.names,
+            task=self.task_,
+            n_rows=self.n_rows_,
+            n_labeled=self.n_labeled_,
+            settings=self.get_params(deep=False),
+            choice=found.choice,
+            choice_path=found.path,
+            missing_share=self.missing_share_,
+            timings=self.timings_,
+            seed=getattr(self, "seed_", None),
+            notes=self.notes_,
+        )

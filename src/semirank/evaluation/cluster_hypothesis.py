@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.parameters import seed_of
 from ..data.encode_features import encode_features
 from ..data.encode_target import encode_target
 from ..data.scaling import in_range, in_widest_range, ranges
@@ -26,7 +27,7 @@ def cluster_hypothesis(
     hierarchy_decay: float = 0.75,
     categorical_features: Any = "from_dtype",
     unlabeled: object = None,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> float:
     """How well clusters in the features resemble the target: near 1 completely, near 0 not at all.
 
@@ -45,7 +46,7 @@ def cluster_hypothesis(
         with the root.
     task, hierarchy, hierarchy_decay, categorical_features, unlabeled
         As in the rankers.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the first clustering; the others use the numbers after it.
 
     Returns
@@ -74,7 +75,8 @@ def cluster_hypothesis(
     wanted = target.n_classes if target.task == "classification" else 8
     wanted = min(wanted, len(table))
     best = -np.inf
-    for seed in range(random_state, random_state + RUNS):
+    first = seed_of(random_state)
+    for seed in ((first + run) % 2**32 for run in range(RUNS)):
         # One thread: k-means on a few thousand rows loses more by waiting for threads than it gains.
         with warnings.catch_warnings(), threadpool_limits(1):
             # Fewer distinct rows than clusters: the clusters that there are will do.

@@ -11,17 +11,11 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
+from ..rankers.methods import COMPARED, METHODS
 from ..results.ranking import Ranking
 from ..runtime.messages import did_you_mean
 
-Rankings = dict[str, np.ndarray]
-
-# Small forests: the judge's own noise hides what more trees would add (Def. 1.5, the 25 of "judge").
-TREES = 25
-# Halfway between target and features. A rule such as "judge" would mostly fall back to w = 1, which leaves
-# nothing to compare, and would cost twenty forests where this costs one.
-SUPERVISION = 0.5
-BUILT_IN = ("forest", "extra_trees", "bagging", "relief", "laplace")
+Rankings = dict[str, np.ndarray]  # by score; a method with one ranking calls it ""
 
 
 class Method(NamedTuple):
@@ -49,34 +43,38 @@ class Method(NamedTuple):
         seed: int,
         notes: list[str] | None = None,
     ) -> Rankings:
-        """The importances by name; a method with one ranking gives it its own name."""
+        """The importances of every score; a method with one ranking calls it ""."""
         if _is_ranker(self.maker):
             found = self._fit({}, table, target, use_unlabeled, seed, notes).importances_
         else:
             found = self.maker(table, target, use_unlabeled, seed)
         if not isinstance(found, Mapping):
             found = {"": found}
-        named = {}
-        for name, values in found.items():
-            full = f"{self.name} {name}" if len(found) > 1 else self.name
-            named[full] = np.asarray(values, dtype=float)
-            if named[full].shape != (table.shape[1],) or not np.isfinite(named[full]).all():
+        elif len(found) == 1:
+            found = {"": next(iter(found.values()))}
+        arrays = {str(score): np.asarray(values, dtype=float) for score, values in found.items()}
+        for score, values in arrays.items():
+            if values.shape != (table.shape[1],) or not np.isfinite(values).all():
                 raise ValueError(
-                    f"{full!r} must give {table.shape[1]} finite importances, one per feature, "
-                    f"got shape {named[full].shape}."
+                    f"{self.full_name(score)!r} must give {table.shape[1]} finite importances, one per "
+                    f"feature, got shape {values.shape}."
                 )
-        return named
+        return arrays
 
-    def whole(self, name: str, table: Table, target: Target, use_unlabeled: bool, seed: int) -> Ranking:
-        """The ranking called `name` of all rows, as the one result of every ranker."""
+    def full_name(self, score: str) -> str:
+        """What a ranking by this score is called among those of all methods."""
+        return f"{self.name} {score}" if score else self.name
+
+    def whole(self, score: str, table: Table, target: Target, use_unlabeled: bool, seed: int) -> Ranking:
+        """The ranking of all rows by a score, as the one result of every ranker."""
         if not _is_ranker(self.maker):
-            scores = self.rankings(table, target, use_unlabeled, seed)[name]
+            scores = self.rankings(table, target, use_unlabeled, seed)[score]
             return Ranking(
-                names=table.names, scores=scores, method=self.name, importance=name, task=target.task,
-                target_names=target.names, n_rows=len(table), n_labeled=int(target.labeled.sum()), seed=seed,
+                names=table.names, scores=scores, method=self.name, importance=self.full_name(score),
+                task=target.task, target_names=target.names, n_rows=len(table),
+                n_labeled=int(target.labeled.sum()), seed=seed,
             )  # fmt: skip
         params = dict(self.final)
-        score = name.removeprefix(self.name).strip()
         asked = self.maker.get_params(deep=False).get("importance")
         if score and not isinstance(asked, str | None):
             params["importance"] = (score, *(other for other in asked if other != score))
@@ -120,9 +118,8 @@ def as_methods(
     Parameters
     ----------
     methods : str, ranker, sequence of them, or dict of name to ranker, function or str; optional
-        Names are those of `BUILT_IN`: "forest" (a random forest), "extra_trees" and "bagging", each with
-        its three scores; "relief"; "laplace". By default "forest" and "relief", and "laplace" for
-        regression, the task it was made for.
+        Names are those that the table of methods has for an evaluation. By default one variant of every
+        method that is not made for another task.
     task : str
     n_jobs : int, optional
         For the built-in rankers.
@@ -137,7 +134,7 @@ def as_methods(
     ['forest', 'relief']
     """
     if methods is None:
-        methods = ("forest", "relief", *(("laplace",) if task == "regression" else ()))
+        methods = [method.name for method in METHODS.values() if method.task in ("", task)]
     if isinstance(methods, str) or _is_ranker(methods) or callable(methods):
         methods = [methods]
     pairs: Iterable[tuple[str, Any]]
@@ -157,10 +154,11 @@ def as_methods(
 
 def _method(name: str, maker: Any, n_jobs: int | None) -> Method:
     if isinstance(maker, str):
-        if maker not in BUILT_IN:
-            near = did_you_mean(maker, BUILT_IN)
-            raise ValueError(f"There is no method {maker!r}{near}; there are {', '.join(BUILT_IN)}.")
-        return _built_in(name, maker, n_jobs)
+        if maker not in COMPARED:
+            near = did_you_mean(maker, COMPARED)
+            raise ValueError(f"There is no method {maker!r}{near}; there are {', '.join(COMPARED)}.")
+        row = COMPARED[maker]
+        return Method(name, row.load()(**row.compared[maker], n_jobs=n_jobs), row.final)
     if _is_ranker(maker):
         missing = {"use_unlabeled", "random_state"} - set(maker.get_params(deep=False))
         if missing:
@@ -175,27 +173,6 @@ def _method(name: str, maker: Any, n_jobs: int | None) -> Method:
         f"{name!r} is neither the name of a method, nor a ranker, nor a function "
         "(table, target, use_unlabeled, seed)."
     )
-
-
-def _built_in(name: str, kind: str, n_jobs: int | None) -> Method:
-    if kind == "relief":
-        from ..rankers.relief import ReliefRanker
-
-        return Method(name, ReliefRanker(n_jobs=n_jobs), {})
-    if kind == "laplace":
-        from ..rankers.laplace import LaplaceRanker
-
-        return Method(name, LaplaceRanker(n_jobs=n_jobs), {})
-    from ..rankers.forest import IMPORTANCES, ForestRanker
-
-    ranker = ForestRanker(
-        ensemble="random_forest" if kind == "forest" else kind,
-        importance=IMPORTANCES,
-        supervision=SUPERVISION,
-        n_estimators=TREES,
-        n_jobs=n_jobs,
-    )
-    return Method(name, ranker, {"n_estimators": 100})
 
 
 def _is_ranker(maker: Any) -> bool:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from ..base.parameters import SHARED, at_least, check_parameters, seed_of
 from ..data.encode_features import encode_features
 from ..data.encode_target import encode_target
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import knn_predict
+from ..judging.knn_judge import judge_neighbors, knn_predict
 from ..judging.measures import task_score
 from ..judging.splits import fold_numbers
-from ..rankers.forest_supervision import judge_neighbors
 from ..results.evaluation import Evaluation, RankerScore
+from ..runtime.progress import Progress
 from .cluster_hypothesis import cluster_hypothesis
 from .compared_methods import Method, as_methods
 from .curves import addition_sizes, enough_features, feature_subsets
 from .intervals import Estimate, estimate, row_groups
 from .ranking_cache import RankingCache
 
-Progress = Callable[[int, int, str], None]
 Trials = dict[tuple[str, bool], list[np.ndarray]]  # (ranker, with unlabelled rows) -> importances by split
 NO_RANKING = "no ranking"
+_CONSTRAINTS = SHARED | {"n_folds": [at_least(2)], "n_repeats": [at_least(1)]}
 
 
 def evaluate(
@@ -42,7 +43,7 @@ def evaluate(
     hierarchy_decay: float = 0.75,
     categorical_features: Any = "from_dtype",
     unlabeled: object = None,
-    random_state: int | None = 0,
+    random_state: Any = 0,
     n_jobs: int | None = None,
     cache: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -71,7 +72,7 @@ def evaluate(
     n_folds : int, default=5
     task, hierarchy, hierarchy_decay, categorical_features, unlabeled
         As in the rankers.
-    random_state : int or None, default=0
+    random_state : int, RandomState or None, default=0
     n_jobs : int, optional
         For the built-in rankers and the judge. Results do not depend on it.
     cache : path, optional
@@ -99,6 +100,8 @@ def evaluate(
     ('correlation', 'no difference', 2)
     """
     began = time.perf_counter()
+    check_parameters(_CONSTRAINTS, {"n_folds": n_folds, "n_repeats": n_repeats, "n_jobs": n_jobs})
+    seed = seed_of(random_state)
     notes: list[str] = []
     table = encode_features(X, categorical_features=categorical_features)
     target = encode_target(
@@ -106,11 +109,10 @@ def evaluate(
         n_rows=len(table), notes=notes,
     )  # fmt: skip
     ways = as_methods(methods, task=target.task, n_jobs=n_jobs)
-    seed = _seed(random_state)
     folds = _deal(target, n_folds, n_repeats, seed, notes)
     sides = (True, False) if (~target.labeled).any() else (False,)
     store = None if cache is None else RankingCache(cache, table, target)
-    trials = _rank_all(table, target, ways, sides, folds, seed, store, notes, progress)
+    trials, made_by = _rank_all(table, target, ways, sides, folds, seed, store, notes, progress)
     timings = {}
 
     def step(name: str) -> None:
@@ -137,8 +139,8 @@ def evaluate(
     step("features")
     clusters = cluster_hypothesis(table, target)
     step("clusters")
-    way = next(w for w in ways if best.name == w.name or best.name.startswith(f"{w.name} "))
-    ranking = way.whole(best.name, table, target, use_unlabeled, seed)
+    way, score = made_by[best.name]
+    ranking = way.whole(score, table, target, use_unlabeled, seed)
     step("ranking")
     return Evaluation(
         task=target.task,
@@ -162,20 +164,8 @@ def evaluate(
     )
 
 
-def _seed(random_state: int | None) -> int:
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**31))
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not whole or not 0 <= random_state < 2**31:
-        raise ValueError(f"random_state must be a whole number from 0 to 2147483647, got {random_state!r}.")
-    return int(random_state)
-
-
 def _deal(target: Target, n_folds: int, n_repeats: int, seed: int, notes: list[str]) -> np.ndarray:
     """Fold of every row in every repeat (n_repeats x n_rows), -1 where it is not tested."""
-    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
     n_labeled = int(target.labeled.sum())
     alone = np.zeros(len(target), dtype=bool)
     if target.task == "classification":
@@ -232,9 +222,13 @@ def _rank_all(
     store: RankingCache | None,
     notes: list[str],
     progress: Progress | None,
-) -> Trials:
-    """The importances of every method, on every split, with and without the unlabelled rows."""
+) -> tuple[Trials, dict[str, tuple[Method, str]]]:
+    """The importances of every method, on every split, with and without the unlabelled rows.
+
+    Beside the trials, the method and the score behind every name.
+    """
     trials: Trials = {}
+    made_by: dict[str, tuple[Method, str]] = {}
     jobs = [
         (split, held, way, side)
         for split, (_, held) in enumerate(_held(folds))
@@ -249,7 +243,9 @@ def _rank_all(
             rankings = way.rankings(table, target.hide(held), side, draw, notes)
             if store is not None:
                 store.keep(way, held, side, draw, rankings)
-        for name, importances in rankings.items():
+        for score, importances in rankings.items():
+            name = way.full_name(score)
+            made_by.setdefault(name, (way, score))
             trials.setdefault((name, side), []).append(importances)
         if progress is not None:
             progress(done, len(jobs), "rankings")
@@ -260,7 +256,7 @@ def _rank_all(
                 f"{name!r} cannot be evaluated: a method must give the same names every time, each ranking "
                 f"its own, and {NO_RANKING!r} is taken."
             )
-    return trials
+    return trials, made_by
 
 
 def _judge(

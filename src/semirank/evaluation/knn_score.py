@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.parameters import SHARED, check_parameters
 from ..data.encode_features import encode_features, encode_like
 from ..data.encode_target import encode_target, encode_target_like
 from ..judging import knn_judge as judge
@@ -67,6 +68,7 @@ def knn_score(
     >>> scores.shape, bool(scores[0].min() > 0.9 > scores[1].max())
     ((2, 2), True)
     """
+    check_parameters(SHARED, {"n_jobs": n_jobs})
     train = encode_features(X_train, categorical_features=categorical_features)
     test = encode_like(X_test, train, estimator_name="knn_score")
     target = encode_target(

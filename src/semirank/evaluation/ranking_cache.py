@@ -29,13 +29,15 @@ class RankingCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.told = False
         parts = [table.values, table.n_values, target.values, target.weights]
-        self.data = _digest(__version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts))
+        self.data = _digest(
+            "by score", __version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts)
+        )
 
     def find(self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int) -> Rankings | None:
         """What was kept, or None: not there, or damaged."""
         try:
             text = self._path(method, held, use_unlabeled, seed).read_text(encoding="utf-8")
-            return {name: np.array(values, dtype=float) for name, values in json.loads(text).items()}
+            return {score: np.array(values, dtype=float) for score, values in json.loads(text).items()}
         except (OSError, ValueError, AttributeError):
             return None
 
@@ -43,7 +45,7 @@ class RankingCache:
         self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int, rankings: Rankings
     ) -> None:
         """Write the rankings of the rows that are not held out; without room for them the work goes on."""
-        text = json.dumps({name: values.tolist() for name, values in rankings.items()})
+        text = json.dumps({score: values.tolist() for score, values in rankings.items()})
         try:
             write_whole(self._path(method, held, use_unlabeled, seed), text)
         except OSError as error:

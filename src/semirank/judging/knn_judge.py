@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-from ..neighbors.search import SquaredSearch, fit_metric, row_blocks, run_parts, squares
+from ..neighbors.feature_distance import fit_metric
+from ..neighbors.search import SquaredSearch, row_blocks, run_parts, squares
 from .measures import task_score
 
 POOLS = ("labelled", "all")
@@ -98,6 +100,11 @@ def knn_score(
     )
 
 
+def judge_neighbors(n_labeled: int) -> int:
+    """k where rankings are compared by few labels: min(20, max(3, round(sqrt L))) (Def. 1.5)."""
+    return min(20, max(3, round(np.sqrt(n_labeled))))
+
+
 def judge_weights(importances: np.ndarray, n_features: int) -> np.ndarray:
     """Importances as distance weights, one row per ranking, each summing to 1 (Def. 2.2)."""
     weights = np.atleast_2d(np.asarray(importances, dtype=np.float64))
@@ -144,7 +151,7 @@ class Judge:
         rows = np.flatnonzero(labeled) if pool == "labelled" else np.arange(len(train))
         self.space = squares(fit_metric(train), train.take(rows), test)
         self.columns = train_target.columns()[rows]
-        # Sums of the largest floats are none: smaller units, by a power of two, which rounds nothing.
+        # The sum of very large numbers would overflow: smaller units, by a power of two, which is exact.
         self.unit = 2.0**60 if np.nanmax(np.abs(self.columns)) > 1e280 else 1.0
         self.columns = self.columns / self.unit
         self.empty = np.zeros(self.columns.shape[1])
@@ -153,22 +160,20 @@ class Judge:
             total = np.where(known, self.columns, 0.0).sum(axis=0)
             self.empty = total / np.maximum(known.sum(axis=0), 1)
 
-    def predict(self, ranking: int, n_jobs: int | None = None) -> np.ndarray:
-        """Prototypes of one ranking: n_k x n_test x n_columns."""
-        search = SquaredSearch(self.space, self.weights[ranking])
-        blocks = row_blocks(len(self.space.query), len(self.columns))
-        parts = run_parts(lambda block: self._vote(search, block), blocks, n_jobs)
-        return np.concatenate(parts, axis=1)
+    def predict(self, ranking: int, n_jobs: int | None = None, *, in_thread: bool = False) -> np.ndarray:
+        """Prototypes of one ranking: n_k x n_test x n_columns.
 
-    def predict_here(self, ranking: int) -> np.ndarray:
-        """`predict` without threads, for callers that are in one of many."""
+        in_thread : the caller is one of several threads, so no more of them are started.
+        """
         search = SquaredSearch(self.space, self.weights[ranking])
         blocks = row_blocks(len(self.space.query), len(self.columns))
-        return np.concatenate([self._vote(search, block) for block in blocks], axis=1)
+        work = partial(self._vote, search)
+        parts = [*map(work, blocks)] if in_thread else run_parts(work, blocks, n_jobs)
+        return np.concatenate(parts, axis=1)
 
     def _vote(self, search: SquaredSearch, block: slice) -> np.ndarray:
         """Mean over the neighbours that know the target variable."""
-        from ..neighbors.kernels import vote
+        from .vote import vote
 
         rows, _ = search.nearest(block, int(self.k.max()))
         means = vote(rows, self.k, self.columns, self.empty)

@@ -140,18 +140,6 @@ def pooled_auprc(truth: np.ndarray, scores: np.ndarray) -> float:
     return float(np.sum(gained * (found / retrieved)) / len(positive))
 
 
-def auprc_per_label(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The area of :func:`pooled_auprc` for each label on its own; 0.0 for a label without positives.
-
-    Examples
-    --------
-    >>> auprc_per_label([[1, 0], [0, 0]], [[0.9, 0.2], [0.4, 0.3]])
-    array([1., 0.])
-    """
-    truth, scores = _two_columns(truth, scores)
-    return np.array([pooled_auprc(truth[:, j], scores[:, j]) for j in range(truth.shape[1])])
-
-
 def task_score(
     task: str, truth_values: np.ndarray, prototypes: np.ndarray, *, variance: np.ndarray | None = None
 ) -> float:

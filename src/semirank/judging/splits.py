@@ -13,6 +13,7 @@ from ..data.table import Table
 from ..data.target import Target
 
 PAPER_LABELS = (50, 100, 200, 350, 500)
+TUNING_FOLDS = 4  # of the labelled rows, where rankers choose their settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +116,6 @@ def semi_supervised_folds(
     ]
 
 
-def fold_mean(scores: np.ndarray, folds: Sequence[Fold]) -> np.ndarray:
-    """Mean over folds (the first axis of `scores`), weighted by the sizes of their test parts.
-
-    Examples
-    --------
-    >>> folds = [Fold(np.arange(n), np.arange(3), {}) for n in (10, 30)]
-    >>> float(fold_mean([0.2, 0.6], folds))
-    0.5
-    """
-    return np.average(np.asarray(scores, dtype=float), axis=0, weights=[len(fold.test) for fold in folds])
-
-
 def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.ndarray:
     """Fold of every labelled row, -1 for the others; classes are spread evenly over the folds."""
     fold = np.full(len(target), -1)
@@ -135,6 +124,13 @@ def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.n
         rows = rows[np.argsort(target.values[rows, 0], kind="stable")]
     fold[rows] = np.arange(len(rows)) % n_folds
     return fold
+
+
+def too_few_for_tuning(target: Target) -> str:
+    """Why there can be no cross-validation over the labelled rows, "" if there can."""
+    n_labeled = int(target.labeled.sum())
+    enough = n_labeled >= 2 * TUNING_FOLDS
+    return "" if enough else f"only {n_labeled} labelled rows, too few for {TUNING_FOLDS} folds"
 
 
 def _share(n: int, fold: int, n_folds: int) -> int:

@@ -11,24 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.jit import fast_inner, inner, kernel
+from .feature_distance import feature_distance
 
 # Distances are compared after rounding to this share of the largest possible one: mathematically equal
 # distances, whose float sums differ in the last bits, are then ties and go by row number (Def. 1.6).
 CELL = 2.0**-34
 
 
-@inner
-def feature_distance(x, y, n_values):
-    """d_i of Def. 1.6 for scaled numbers (n_values 0) or codes, NaN where missing."""
-    if n_values > 0:
-        if np.isnan(x) or np.isnan(y):
-            return 1.0 - 1.0 / n_values
-        return 0.0 if x == y else 1.0
-    if np.isnan(x):
-        return 1.0 if np.isnan(y) else max(y, 1.0 - y)
-    if np.isnan(y):
-        return max(x, 1.0 - x)
-    return abs(x - y)
+_feature_distance = inner(feature_distance)
 
 
 @fast_inner
@@ -49,7 +39,7 @@ def pair_distance(a, b, n_plain, n_values, weights, squared):
     """sum_i w_i d_i(a, b), or of d_i^2; the first n_plain features are complete with d_i = |a - b|."""
     total = _plain_distance(a, b, n_plain, weights, squared)
     for i in range(n_plain, len(a)):
-        d = feature_distance(a[i], b[i], n_values[i])
+        d = _feature_distance(a[i], b[i], n_values[i])
         total += weights[i] * (d * d if squared else d)
     return total
 
@@ -74,7 +64,7 @@ def _differences(a, b, n_plain, n_values, out):
     for i in range(n_plain):
         out[i] = abs(a[i] - b[i])
     for i in range(n_plain, len(a)):
-        out[i] = feature_distance(a[i], b[i], n_values[i])
+        out[i] = _feature_distance(a[i], b[i], n_values[i])
 
 
 @kernel
@@ -391,30 +381,3 @@ def l1_block(
     distances = np.empty((n_query, k), np.float64)
     _pair_distances(query, found, pool, n_plain, n_values, ones, False, distances)
     return found, distances
-
-
-@kernel
-def vote(rows, ks, columns, empty):
-    """Means of `columns` (NaN: unknown) over the first k of the rows found for each query, for every k.
-
-    empty : what to answer where none of them is known. Returns an array (k, query, column).
-    """
-    n_query, n_found = rows.shape
-    n_columns = columns.shape[1]
-    out = np.empty((len(ks), n_query, n_columns), np.float64)
-    total = np.empty(n_columns, np.float64)
-    known = np.empty(n_columns, np.int64)
-    for a in range(n_query):
-        total[:] = 0.0
-        known[:] = 0
-        for c in range(n_found):
-            line = columns[rows[a, c]]
-            for j in range(n_columns):
-                if not np.isnan(line[j]):
-                    total[j] += line[j]
-                    known[j] += 1
-            for i in range(len(ks)):
-                if c + 1 == min(ks[i], n_found):
-                    for j in range(n_columns):
-                        out[i, a, j] = total[j] / known[j] if known[j] > 0 else empty[j]
-    return out

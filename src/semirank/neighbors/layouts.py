@@ -1,7 +1,7 @@
 """Scaled rows laid out for the fast paths of the neighbour search (Def. 1.9).
 
 The plain L1 metric works on tiles of float32 numbers and on packed bits, weighted squares on one float32
-matrix product. Both are approximations with a bound; `_neighbor_kernels` settles close calls exactly.
+matrix product. Both are approximations with a bound; `kernels` settles close calls exactly.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.memory import ensure_room
+from .feature_distance import both_missing, one_missing
 
 _TILE = 256  # pool rows that the L1 kernel takes at a time
 
@@ -77,9 +78,9 @@ def l1_layout(pool: np.ndarray, query: np.ndarray, n_values: np.ndarray) -> L1La
         binary &= ((rows == 0.0) | (rows == 1.0) | missing).all(axis=0)
     for i, n in enumerate(n_values.tolist()):
         if n > 0:
-            packed.setdefault((max(1, (n - 1).bit_length()), 1.0 - 1.0 / n), []).append(i)
+            packed.setdefault((max(1, (n - 1).bit_length()), both_missing(n)), []).append(i)
         elif binary[i]:
-            packed.setdefault((1, 1.0), []).append(i)
+            packed.setdefault((1, both_missing(0)), []).append(i)
         else:
             numbers.append(i)
     groups, planes, unlike = [], [], []
@@ -202,10 +203,9 @@ def _factors(
     for i in range(n_plain, scaled.shape[1]):
         gone = np.isnan(scaled[:, i]).astype(np.float64)
         x = np.where(gone > 0, 0.0, scaled[:, i])
-        unlike = (1.0 - 1.0 / n_values[i]) ** 2 if n_values[i] > 0 else 1.0
+        unlike = both_missing(n_values[i]) ** 2
         if n_values[i] in (0, 2):
-            far = np.maximum(x, 1.0 - x) ** 2 if n_values[i] == 0 else unlike
-            extra = (1.0 - gone) * far - x**2
+            extra = (1.0 - gone) * one_missing(x, n_values[i]) ** 2 - x**2
             alone[:, i] = x**2
             columns = [-2.0 * x, gone, extra] if right else [x, extra + unlike * gone, gone]
         else:
@@ -215,51 +215,3 @@ def _factors(
         parts.append(np.column_stack(columns).astype(np.float32))
         feature.append(np.full(parts[-1].shape[1], i))
     return alone, np.hstack(parts) if len(parts) > 1 else parts[0], np.concatenate(feature)
-
-
-class SquaredSearch:
-    """Neighbours for one set of feature weights, which sum to 1, block by block of query rows."""
-
-    def __init__(self, space: SquaredSpace, weights: np.ndarray):
-        weights = weights[space.order]
-        used = np.flatnonzero(weights > 0)  # features of weight 0 drop out
-        columns = np.flatnonzero(weights[space.feature] > 0)
-        every = len(used) == len(weights)
-        self.own = space.own
-        self.query = space.query if every else space.query.take(used, axis=1)
-        self.pool = space.pool if every else space.pool.take(used, axis=1)
-        self.n_plain = int(np.searchsorted(used, space.n_plain))
-        self.n_values = space.n_values[used]
-        self.weights = weights[used]
-        share = weights.astype(np.float32)
-        self.u = space.query_alone @ share
-        v = space.pool_alone @ share
-        # Half of the weight to either side keeps both factors small, and so the rounding.
-        self.scale = np.sqrt(share[space.feature[columns]])
-        self.left = space.left if every else space.left.take(columns, axis=1)
-        right = (space.right if every else space.right.take(columns, axis=1)) * self.scale
-        self.size = _norms(right).max(initial=0.0), np.abs(v).max(initial=0.0)
-        # u + v + left . right as one product: left gains the columns (u, 1), right (1, v).
-        self.right = np.column_stack([right, np.ones(len(v), np.float32), v])
-
-    def nearest(self, block: slice, k: int, *, distances: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Pool rows nearest to a block of query rows, and their distances if asked (else no columns)."""
-        from .kernels import pair_distances, squared_block
-
-        k = max(0, min(k, len(self.pool) - bool(len(self.own) and self.own[0] >= 0)))
-        query, u = self.query[block], self.u[block]
-        left = np.empty((len(u), self.right.shape[1]), np.float32)
-        np.multiply(self.left[block], self.scale, out=left[:, :-2])
-        # Rounding of the product (Cauchy-Schwarz), of its float32 factors and of u and v, generously.
-        bound = _norms(left[:, :-2]) * self.size[0] + np.abs(u) + self.size[1]
-        bound *= (2 * (left.shape[1] + query.shape[1]) + 32) * 2.0**-24
-        left[:, -2], left[:, -1] = u, 1.0
-        approx = left @ self.right.T
-        shape = self.pool, self.n_plain, self.n_values, self.weights
-        rows = squared_block(approx, bound, self.own[block], k, query, *shape)
-        wanted = rows if distances else rows[:, :0]
-        return rows, pair_distances(query, wanted, *shape, True)
-
-
-def _norms(rows: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows)).astype(np.float64)

@@ -1,10 +1,5 @@
 """Exact nearest rows in the mixed metric of Def. 1.6, shared by Relief, Laplace and the judge.
 
-d_i is 0/1 on a nominal feature and |a - b| / range on a numeric one. A missing value is taken as the worst
-case: on a numeric feature the known value's distance to the far end of the range (1 if both are missing),
-on a nominal one the chance that a declared value picked at random differs. A numeric feature that is
-constant in the training rows is at distance 0 everywhere.
-
 Equal distances go by row number, and "equal" means up to rounding: distances are compared in steps of
 2^-34 of the largest one possible. So the answer depends neither on the order of summation nor on `n_jobs`.
 """
@@ -12,24 +7,20 @@ Equal distances go by row number, and "equal" means up to rounding: distances ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.scaling import in_range, ranges
 from ..data.table import Table
 from ..runtime.memory import ensure_room
 from ..runtime.parallel import each
-from .layouts import SquaredSearch, SquaredSpace, l1_layout, plain_first, squared_space, tiles
-
-# progress(done, total, what), called while something long is running.
-Progress = Callable[[int, int, str], None]
+from ..runtime.progress import Progress
+from .feature_distance import Metric, fit_metric
+from .layouts import SquaredSpace, l1_layout, plain_first, squared_space, tiles
 
 # Cells of one block of distances: enough for fast matrix products, few enough to stay near the processor.
 _BLOCK_CELLS = 1 << 21
 _BLOCK_ROWS = 512
-_FAR = 1000.0  # in ranges of a feature
 
 
 class Neighbors(NamedTuple):
@@ -37,46 +28,6 @@ class Neighbors(NamedTuple):
 
     rows: np.ndarray
     distances: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """The d_i with the ranges of the training rows.
-
-    Attributes
-    ----------
-    low, high : ndarray of shape (n_features,)
-        Smallest and largest value of the numeric features; 0 and 1 for nominal ones, whose codes stay.
-    n_values : ndarray of shape (n_features,), int64
-        0 for numeric features, else the number of declared values.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    n_values: np.ndarray
-
-    def scale(self, values: np.ndarray) -> np.ndarray:
-        """Numbers as their place in the range, 0 where the range is 0 (missing or not); codes stay."""
-        scaled = in_range(values, self.low, self.high)
-        scaled[:, self.low == self.high] = 0.0
-        # New rows far outside the training range stop here: their squares must still fit into a float32.
-        return np.clip(scaled, -_FAR, np.maximum(_FAR, self.n_values), out=scaled)
-
-
-def fit_metric(table: Table) -> Metric:
-    """The metric whose ranges are those of these rows.
-
-    Examples
-    --------
-    >>> table = Table(np.array([[1.0, 0.0], [5.0, 1.0]]), np.array([0, 2]), ("a", "b"), (None, ("x", "y")))
-    >>> fit_metric(table).scale(table.values)
-    array([[0., 0.],
-           [1., 1.]])
-    """
-    low, high = ranges(table.values)
-    nominal = table.n_values > 0
-    low, high = np.where(nominal, 0.0, low), np.where(nominal, 1.0, high)
-    return Metric(low, high, np.asarray(table.n_values, dtype=np.int64))
 
 
 def nearest_l1(
@@ -95,7 +46,7 @@ def nearest_l1(
     ----------
     pool : Table
     k : int
-        At most the rows there are is used.
+        Of a smaller pool, all rows are found.
     query : Table, optional
         Rows whose neighbours are sought; by default the pool's own rows, each without itself.
     rows : array of int, optional
@@ -157,51 +108,8 @@ def nearest_l1(
             asked[block], scaled, n_plain, n_values,
         )  # fmt: skip
 
-    return _joined(run_parts(work, row_blocks(len(asked), len(pool)), n_jobs, progress))
-
-
-def nearest_squared(
-    pool: Table,
-    k: int,
-    weights: np.ndarray,
-    *,
-    query: Table | None = None,
-    metric: Metric | None = None,
-    n_jobs: int | None = None,
-) -> Neighbors:
-    """The k nearest rows of `pool` by sum_i weights_i d_i^2, the judge's distance (Def. 2.2).
-
-    Parameters
-    ----------
-    pool : Table
-    k : int
-        At most the rows there are is used.
-    weights : array of shape (n_features,)
-        Not negative, not all zero.
-    query : Table, optional
-        Rows whose neighbours are sought; by default the pool's own rows, each without itself.
-    metric : Metric, optional
-        By default the one of the pool.
-    n_jobs : int, optional
-
-    Returns
-    -------
-    Neighbors
-
-    Examples
-    --------
-    >>> table = Table(np.array([[0.0], [1.0], [4.0]]), np.array([0]), ("a",), (None,))
-    >>> nearest_squared(table, 1, np.ones(1)).rows.ravel()
-    array([1, 0, 1])
-    """
-    space = squares(fit_metric(pool) if metric is None else metric, pool, query)
-    largest = np.max(weights)
-    shares = weights / largest  # first the largest to 1: the sum of very large weights is no float
-    total = shares.sum()
-    search = SquaredSearch(space, shares / total)
-    blocks = row_blocks(len(space.query), len(pool))
-    found = _joined(run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs))
-    return Neighbors(found.rows, found.distances * (total * largest))
+    parts = run_parts(work, row_blocks(len(asked), len(pool)), n_jobs, progress)
+    return Neighbors(*(np.concatenate(part) for part in zip(*parts)))
 
 
 def nearest_points(
@@ -219,7 +127,7 @@ def nearest_points(
     ----------
     pool, query : ndarray of shape (n_rows, n_columns)
     k : int
-        At most the rows there are is used.
+        Of a smaller pool, all rows are found.
     own : ndarray of int64, optional
         For every query row the pool row that it is, which is left out.
     n_jobs : int, optional
@@ -238,15 +146,62 @@ def nearest_points(
     space = squared_space(pool, query, np.zeros(n_columns, np.int64), own)
     search = SquaredSearch(space, np.full(n_columns, 1.0 / n_columns))
     blocks = row_blocks(len(query), len(pool))
-    return _joined(
-        run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs, progress)
-    )
+    parts = run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs, progress)
+    return Neighbors(*(np.concatenate(part) for part in zip(*parts)))
 
 
 def squares(metric: Metric, pool: Table, query: Table | None = None) -> SquaredSpace:
     """Lay out a pool, and rows whose neighbours are sought (None: its own), for many sets of weights."""
     scaled = metric.scale(pool.values)
     return squared_space(scaled, None if query is None else metric.scale(query.values), metric.n_values)
+
+
+class SquaredSearch:
+    """Neighbours for one set of feature weights, which sum to 1, block by block of query rows."""
+
+    def __init__(self, space: SquaredSpace, weights: np.ndarray):
+        weights = weights[space.order]
+        used = np.flatnonzero(weights > 0)  # features of weight 0 drop out
+        columns = np.flatnonzero(weights[space.feature] > 0)
+        every = len(used) == len(weights)
+        self.own = space.own
+        self.query = space.query if every else space.query.take(used, axis=1)
+        self.pool = space.pool if every else space.pool.take(used, axis=1)
+        self.n_plain = int(np.searchsorted(used, space.n_plain))
+        self.n_values = space.n_values[used]
+        self.weights = weights[used]
+        share = weights.astype(np.float32)
+        self.u = space.query_alone @ share
+        v = space.pool_alone @ share
+        # Half of the weight to either side keeps both factors small, and so the rounding.
+        self.scale = np.sqrt(share[space.feature[columns]])
+        self.left = space.left if every else space.left.take(columns, axis=1)
+        right = (space.right if every else space.right.take(columns, axis=1)) * self.scale
+        self.size = _norms(right).max(initial=0.0), np.abs(v).max(initial=0.0)
+        # u + v + left . right as one product: left gains the columns (u, 1), right (1, v).
+        self.right = np.column_stack([right, np.ones(len(v), np.float32), v])
+
+    def nearest(self, block: slice, k: int, *, distances: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Pool rows nearest to a block of query rows, and their distances if asked (else no columns)."""
+        from .kernels import pair_distances, squared_block
+
+        k = max(0, min(k, len(self.pool) - bool(len(self.own) and self.own[0] >= 0)))
+        query, u = self.query[block], self.u[block]
+        left = np.empty((len(u), self.right.shape[1]), np.float32)
+        np.multiply(self.left[block], self.scale, out=left[:, :-2])
+        # Rounding of the product (Cauchy-Schwarz), of its float32 factors and of u and v, generously.
+        bound = _norms(left[:, :-2]) * self.size[0] + np.abs(u) + self.size[1]
+        bound *= (2 * (left.shape[1] + query.shape[1]) + 32) * 2.0**-24
+        left[:, -2], left[:, -1] = u, 1.0
+        approx = left @ self.right.T
+        shape = self.pool, self.n_plain, self.n_values, self.weights
+        rows = squared_block(approx, bound, self.own[block], k, query, *shape)
+        wanted = rows if distances else rows[:, :0]
+        return rows, pair_distances(query, wanted, *shape, True)
+
+
+def _norms(rows: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows)).astype(np.float64)
 
 
 def row_blocks(n_rows: int, row_cells: int) -> list[slice]:
@@ -269,8 +224,3 @@ def run_parts(
         if progress is not None:
             progress(len(done), len(parts), what)
     return done
-
-
-def _joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> Neighbors:
-    rows, distances = zip(*parts)
-    return Neighbors(np.concatenate(rows), np.concatenate(distances))

@@ -19,7 +19,7 @@ class TargetSpace(NamedTuple):
         NaN where unknown.
     weights : ndarray of shape (n_targets,)
     kind : int
-        How differences add up, see `_target_kernels`.
+        How differences add up, see `target_kernels`.
     """
 
     values: np.ndarray

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
-from numbers import Integral, Real
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import __version__
-from ..base.estimator import PredictorMixin, seed_of
-from ..base.ranker import RankerBase
-from ..results.ranking import Ranking
-from ..trees.ensemble import Plan, Progress, forest_scores, grow_forest, predict_forest, prepare
+from ..base.estimator import PredictorMixin
+from ..base.parameters import COUNT, SHARE, UNIT_INTERVAL, Names, at_least, check_parameters, seed_of
+from ..base.ranker import RankerBase, Scores
+from ..data.table import Table
+from ..data.target import Target
+from ..runtime.progress import Progress
+from ..trees.ensemble import Plan, forest_scores, grow_forest, predict_forest, prepare
 from ..trees.grow import Growth
 from .forest_supervision import choose_supervision
-
-ENSEMBLES = ("random_forest", "extra_trees", "bagging")
-IMPORTANCES = ("genie3", "symbolic", "rforest")
-RULES = ("judge", "cv", "oob")
+from .methods import ENSEMBLES, IMPORTANCES
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRanker(RankerBase, PredictorMixin):
     """Rank features by an ensemble of semi-supervised predictive clustering trees.
 
@@ -54,20 +54,6 @@ class ForestRanker(RankerBase, PredictorMixin):
     bootstrap : bool, default=True
     use_unlabeled : bool, default=True
         False is the supervised counterpart: w = 1 on the labelled rows alone.
-    task : {"auto", "classification", "regression", "multi_target", "multi_label", "hierarchical"}
-        "auto" looks at y and says back what it found in `notes_`.
-    hierarchy : Hierarchy, path strings, parent lists or edges, optional
-        For label sets with a hierarchy.
-    hierarchy_decay : float, default=0.75
-        Weight of a label relative to the mean of its parents.
-    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
-    unlabeled : optional
-        A value of y that means "unknown" besides NaN and None, for example -1. Never guessed.
-    n_features_to_select : int, float or None, default=None
-        For `transform`: how many features, which share of them, or all with importance > 0.
-    n_jobs : int, optional
-        Through joblib. Results do not depend on it.
-    random_state : int, RandomState or None
 
     Attributes
     ----------
@@ -77,16 +63,10 @@ class ForestRanker(RankerBase, PredictorMixin):
         Standard errors over trees.
     importances_per_target_ : ndarray of shape (n_features, n_targets)
         genie3 for each target variable alone: the decrease of its own normalised impurity.
-    ranking_ : ndarray of shape (n_features,)
-        1 = best, ties share a rank.
     supervision_ : float
         The w that was used.
     supervision_path_ : list of dict
         The levels that were compared, with their scores.
-    task_ : str
-    n_labeled_ : int
-    notes_ : list of str
-        What was found and decided, one sentence each.
 
     Examples
     --------
@@ -103,107 +83,78 @@ class ForestRanker(RankerBase, PredictorMixin):
     ('regression', 40)
     """
 
-    def __init__(
-        self,
-        *,
-        ensemble: str = "random_forest",
-        importance: str | Sequence[str] = "genie3",
-        supervision: float | str = "judge",
-        n_estimators: int = 100,
-        missing_weight: str = "all",
-        max_features: int | float | str | None = None,
-        min_samples_leaf: int = 1,
-        min_labeled: int = 4,
-        max_depth: int | None = None,
-        bootstrap: bool = True,
-        use_unlabeled: bool = True,
-        task: str = "auto",
-        hierarchy: Any = None,
-        hierarchy_decay: float = 0.75,
-        categorical_features: Any = "from_dtype",
-        unlabeled: Any = None,
-        n_features_to_select: int | float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ):
-        self.ensemble = ensemble
-        self.importance = importance
-        self.supervision = supervision
-        self.n_estimators = n_estimators
-        self.missing_weight = missing_weight
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.min_labeled = min_labeled
-        self.max_depth = max_depth
-        self.bootstrap = bootstrap
-        self.use_unlabeled = use_unlabeled
-        self.task = task
-        self.hierarchy = hierarchy
-        self.hierarchy_decay = hierarchy_decay
-        self.categorical_features = categorical_features
-        self.unlabeled = unlabeled
-        self.n_features_to_select = n_features_to_select
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ensemble: str = "random_forest"
+    importance: str | Sequence[str] = "genie3"
+    supervision: float | str = "judge"
+    n_estimators: int = 100
+    missing_weight: str = "all"
+    max_features: int | float | str | None = None
+    min_samples_leaf: int = 1
+    min_labeled: int = 4
+    max_depth: int | None = None
+    bootstrap: bool = True
 
-    def fit(self, X: Any, y: Any, progress: Progress | None = None) -> ForestRanker:
-        """Grow the forest and score the features.
+    _method = "forest"
+    _parameter_constraints = {  # noqa: RUF012  as scikit-learn has it
+        "ensemble": [Names(*ENSEMBLES)],
+        "supervision": [UNIT_INTERVAL, Names("judge", "cv", "oob")],
+        "n_estimators": [at_least(1)],
+        "missing_weight": [Names("all", "known")],
+        "max_features": [COUNT, SHARE, Names("sqrt"), None],
+        "min_samples_leaf": [at_least(1)],
+        "min_labeled": [at_least(0)],
+        "max_depth": [at_least(1), None],
+        "bootstrap": ["boolean"],
+    }
 
-        Parameters
-        ----------
-        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
-        y : array, Series, frame, or sequence of label sets
-            Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
-        progress : callable, optional
-            Called as ``progress(done, total, what)`` while it works.
+    def _check(self) -> None:
+        super()._check()
+        if not isinstance(self.importance, str | Sequence):
+            raise TypeError(
+                f"importance={self.importance!r} is neither a name nor a list of names out of "
+                f"{', '.join(IMPORTANCES)}."
+            )
+        names = self._importances()
+        if not names:
+            raise ValueError(f"importance is empty; name at least one of {', '.join(IMPORTANCES)}.")
+        for name in names:
+            check_parameters({"importance": [Names(*IMPORTANCES)]}, {"importance": name})
+        out_of_bag = self.supervision == "oob" and self.use_unlabeled
+        if not self.bootstrap and ("rforest" in names or out_of_bag):
+            asked = "importance='rforest'" if "rforest" in names else "supervision='oob'"
+            raise ValueError(f"{asked} needs out-of-bag rows, which bootstrap=False does not leave.")
 
-        Returns
-        -------
-        self
-        """
-        began = time.perf_counter()
-        names = self._check_parameters()
-        table, target = self._encode(X, y)
+    def _importances(self) -> tuple[str, ...]:
+        return (self.importance,) if isinstance(self.importance, str) else tuple(self.importance)
+
+    def _rank(
+        self, table: Table, target: Target, progress: Progress | None, step: Callable[[str], None]
+    ) -> Scores:
+        names = self._importances()
         n_features = table.shape[1]
-        self._target_names = target.names
         if not self.use_unlabeled:
             labeled = np.flatnonzero(target.labeled)
             table, target = table.take(labeled), target.take(labeled)
         self.seed_ = seed_of(self.random_state)
-        plan = Plan(
-            n_trees=self.n_estimators,
-            growth=Growth(
-                n_candidates=self._n_candidates(n_features),
-                random_test=self.ensemble == "extra_trees",
-                min_samples_leaf=float(self.min_samples_leaf),
-                min_labeled=float(self.min_labeled),
-                max_depth=np.iinfo(np.int32).max if self.max_depth is None else int(self.max_depth),
-            ),
-            bootstrap=self.bootstrap,
-            missing_weight=self.missing_weight,
-            seed=self.seed_,
-        )
+        plan = plan_of(self, n_features, self.seed_)
         material = prepare(table)
-        self.timings_ = {"read": time.perf_counter() - began}
-        began = time.perf_counter()
+        step("read")
         self.supervision_ = 1.0
         self.supervision_path_: list[dict[str, float]] = []
-        if self.use_unlabeled:
-            if isinstance(self.supervision, str):
-                self.supervision_, self.supervision_path_ = choose_supervision(
-                    self.supervision,
-                    names[0],
-                    material,
-                    target,
-                    plan,
-                    n_jobs=self.n_jobs,
-                    progress=progress,
-                    notes=self.notes_,
-                )
-                self.timings_["supervision"] = time.perf_counter() - began
-                began = time.perf_counter()
-            else:
-                self.supervision_ = float(self.supervision)
+        if self.use_unlabeled and not isinstance(self.supervision, str):
+            self.supervision_ = float(self.supervision)
+        elif self.use_unlabeled:
+            self.supervision_, self.supervision_path_ = choose_supervision(
+                str(self.supervision),
+                names[0],
+                material,
+                target,
+                plan,
+                n_jobs=self.n_jobs,
+                progress=progress,
+                notes=self.notes_,
+            )
+            step("supervision")
         self._forest = grow_forest(
             material,
             target,
@@ -223,103 +174,29 @@ class ForestRanker(RankerBase, PredictorMixin):
             few = f"there are fewer labelled rows ({self.n_labeled_}) than min_labeled={self.min_labeled}"
             why = few if self.n_labeled_ < self.min_labeled else "no test makes the rows purer"
             self.notes_.append(f"no tree was split and every importance is 0, because {why}")
-        self.timings_["forest"] = time.perf_counter() - began
-        self._finish(scores, errors, per_target, names[0])
-        return self
-
-    def _check_parameters(self) -> tuple[str, ...]:
-        """One sentence for whatever cannot be meant; returns the importances asked for."""
-        if not isinstance(self.importance, str | Sequence):
-            raise TypeError(
-                f"importance={self.importance!r} is neither a name nor a list of names out of "
-                f"{', '.join(IMPORTANCES)}."
-            )
-        names = (self.importance,) if isinstance(self.importance, str) else tuple(self.importance)
-        _one_of("ensemble", self.ensemble, ENSEMBLES)
-        _one_of("missing_weight", self.missing_weight, ("all", "known"))
-        if not names:
-            raise ValueError(f"importance is empty; name at least one of {', '.join(IMPORTANCES)}.")
-        for name in names:
-            _one_of("importance", name, IMPORTANCES)
-        if isinstance(self.supervision, str):
-            _one_of("supervision", self.supervision, (*RULES, "a number in [0, 1]"))
-        elif (
-            not isinstance(self.supervision, Real)
-            or isinstance(self.supervision, bool)
-            or not 0 <= self.supervision <= 1
-        ):
-            raise ValueError(
-                f"supervision={self.supervision!r} is neither a number in [0, 1] nor one of "
-                f"{', '.join(RULES)}."
-            )
-        _at_least("n_estimators", self.n_estimators, 1)
-        _at_least("min_samples_leaf", self.min_samples_leaf, 1)
-        _at_least("min_labeled", self.min_labeled, 0)
-        if self.max_depth is not None:
-            _at_least("max_depth", self.max_depth, 1)
-        for name in ("bootstrap", "use_unlabeled"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise TypeError(f"{name}={getattr(self, name)!r} is neither True nor False.")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0.")
-        out_of_bag = self.supervision == "oob" and self.use_unlabeled
-        if not self.bootstrap and ("rforest" in names or out_of_bag):
-            asked = "importance='rforest'" if "rforest" in names else "supervision='oob'"
-            raise ValueError(f"{asked} needs out-of-bag rows, which bootstrap=False does not leave.")
-        return names
-
-    def _n_candidates(self, n_features: int) -> int:
-        wanted = self.max_features
-        if wanted is None:
-            wanted = "sqrt" if self.ensemble == "random_forest" else n_features
-        if wanted == "sqrt":
-            return math.ceil(math.sqrt(n_features))
-        if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
-            return min(int(wanted), n_features)
-        if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < wanted <= 1:
-            return max(1, math.ceil(wanted * n_features))
-        raise ValueError(
-            f"max_features={self.max_features!r} is neither a count (1, 2, ...), a share in (0, 1], "
-            "'sqrt' nor None."
-        )
+        step("forest")
+        choice = {"supervision": self.supervision_}
+        return Scores(scores, errors, names[0], per_target, choice, self.supervision_path_)
 
     def _prototypes(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_forest")
         return predict_forest(self._forest, self._encode_new(X).values)
 
-    def to_ranking(self) -> Ranking:
-        """The result as a :class:`semirank.Ranking`."""
-        check_is_fitted(self, "feature_importances_")
-        main = self.importance if isinstance(self.importance, str) else self.importance[0]
-        return Ranking(
-            names=self._schema.names,
-            scores=self.feature_importances_,
-            standard_errors=self.importances_std_error_[main],
-            method="forest",
-            importance=main,
-            all_scores=self.importances_,
-            all_standard_errors=self.importances_std_error_,
-            per_target=self.importances_per_target_,
-            target_names=self._target_names,
-            task=self.task_,
-            n_rows=self.n_rows_,
-            n_labeled=self.n_labeled_,
-            settings=self.get_params(deep=False),
-            choice={"supervision": self.supervision_},
-            choice_path=self.supervision_path_,
-            missing_share=self.missing_share_,
-            timings=self.timings_,
-            version=__version__,
-            seed=self.seed_,
-            notes=self.notes_,
-        )
 
-
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r} is not one of {', '.join(allowed)}.")
-
-
-def _at_least(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+def plan_of(ranker: ForestRanker, n_features: int, seed: int) -> Plan:
+    """How a ranker grows its forest."""
+    wanted = ranker.max_features
+    if wanted is None:
+        wanted = "sqrt" if ranker.ensemble == "random_forest" else n_features
+    if isinstance(wanted, str):
+        n_candidates = math.ceil(math.sqrt(n_features))
+    else:
+        n_candidates = int(wanted) if isinstance(wanted, Integral) else math.ceil(wanted * n_features)
+    growth = Growth(
+        n_candidates=min(n_candidates, n_features),
+        random_test=ranker.ensemble == "extra_trees",
+        min_samples_leaf=float(ranker.min_samples_leaf),
+        min_labeled=float(ranker.min_labeled),
+        max_depth=np.iinfo(np.int32).max if ranker.max_depth is None else int(ranker.max_depth),
+    )
+    return Plan(ranker.n_estimators, growth, ranker.bootstrap, ranker.missing_weight, seed)

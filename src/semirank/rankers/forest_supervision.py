@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import knn_predict
+from ..judging.knn_judge import judge_neighbors, knn_predict
 from ..judging.measures import task_score
-from ..judging.splits import fold_numbers
-from ..trees.ensemble import Material, Plan, Progress, forest_scores, grow_forest, predict_forest
-from ..trees.ensemble import predict_out_of_bag as out_of_bag
+from ..judging.splits import TUNING_FOLDS, fold_numbers, too_few_for_tuning
+from ..runtime.progress import Progress
+from ..trees.ensemble import (
+    Forest,
+    Material,
+    Plan,
+    forest_scores,
+    grow_forest,
+    predict_forest,
+    predict_out_of_bag,
+)
 
-N_FOLDS = 4
 CV_LEVELS = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 # Without w = 0, which ranks for no target at all: on planted problems with 50 of 1000 labels (20 seeds each
 # of classification, label sets and hierarchies) the judge took it in 11 of 60 cases and lost the planted
@@ -33,11 +40,6 @@ class Choice(NamedTuple):
 
     supervision: float
     path: list[dict[str, float]]
-
-
-def judge_neighbors(n_labeled: int) -> int:
-    """k of the judge: min(20, max(3, round(sqrt L))) (Def. 1.5)."""
-    return min(20, max(3, round(np.sqrt(n_labeled))))
 
 
 def for_predictions(plan: Plan) -> Plan:
@@ -62,79 +64,62 @@ def choose_supervision(
     notes: list[str] | None = None,
 ) -> Choice:
     """Pick w by `rule`: "cv" or "oob" among `levels`, "judge" among its own."""
-    n_labeled = int(target.labeled.sum())
-    reason = _too_few(rule, target, plan)
+    reason = _too_few(rule, target)
     if reason:
         message = f"{reason}; supervision={rule!r} was replaced by w = 1"
         if notes is not None:
             notes.append(message)
-        warnings.warn(message + ".", UserWarning, stacklevel=3)
+        warnings.warn(message + ".", UserWarning, stacklevel=4)
         return Choice(1.0, [])
-    fold = fold_numbers(target, N_FOLDS, np.random.default_rng([plan.seed, 2**31]))
+    table = material.table
+    fold = fold_numbers(target, TUNING_FOLDS, np.random.default_rng([plan.seed, 2**31]))
     if rule == "judge":
-        small = plan._replace(n_trees=min(plan.n_trees, JUDGE_TREES))
-        k = judge_neighbors(n_labeled)
-
-        def judged(w: float) -> float:
-            prototypes = np.empty(target.columns().shape)
-            for f in range(N_FOLDS):
-                held = np.flatnonzero(fold == f)
-                seen = target.hide(held)
-                forest = grow_forest(
-                    material, seen, w, small, with_rforest=importance == "rforest", n_jobs=n_jobs
-                )
-                ranking = forest_scores(forest)[0].get(importance)
-                if ranking is None:  # no tree had a labelled out-of-bag row
-                    ranking = np.zeros(material.table.shape[1])
-                table = material.table
-                prototypes[held] = knn_predict(ranking, table, seen, table.take(held), k=k, n_jobs=n_jobs)[
-                    0, 0
-                ]
-            return _score(target, np.flatnonzero(fold >= 0), prototypes)
-
-        path = _walk(JUDGE_LEVELS, judged, progress)
-        return Choice(_unless_better(path, target.task), path)
-    plan = for_predictions(plan)
-    if rule == "cv":
-
-        def validated(w: float) -> float:
-            prototypes = np.empty(target.columns().shape)
-            for f in range(N_FOLDS):
-                held = np.flatnonzero(fold == f)
-                forest = grow_forest(material, target.hide(held), w, plan, n_jobs=n_jobs)
-                prototypes[held] = predict_forest(forest, material.table.values[held])
-            return _score(target, np.flatnonzero(fold >= 0), prototypes)
-
-        path = _walk(levels, validated, progress)
+        levels = JUDGE_LEVELS
+        plan = plan._replace(n_trees=min(plan.n_trees, JUDGE_TREES))
     else:
+        plan = for_predictions(plan)
+    k = judge_neighbors(int(target.labeled.sum()))
 
-        def left_out(w: float) -> float:
-            rows, means = out_of_bag(
-                grow_forest(material, target, w, plan, n_jobs=n_jobs), material.table.values
-            )
-            prototypes = np.empty(target.columns().shape)
-            prototypes[rows] = means
-            return _score(target, rows, prototypes)
+    def grow(w: float, seen: Target) -> Forest:
+        with_rforest = rule == "judge" and importance == "rforest"
+        return grow_forest(material, seen, w, plan, with_rforest=with_rforest, n_jobs=n_jobs)
 
-        path = _walk(levels, left_out, progress)
-    return Choice(_best(path, target.task), path)
+    def predict(forest: Forest, seen: Target, held: np.ndarray) -> np.ndarray:
+        """Predictions for held-out rows, by the forest or by the judge of its ranking."""
+        if rule == "cv":
+            return predict_forest(forest, table.values[held])
+        ranking = forest_scores(forest)[0].get(importance)
+        if ranking is None:  # no tree had a labelled out-of-bag row
+            ranking = np.zeros(table.shape[1])
+        return knn_predict(ranking, table, seen, table.take(held), k=k, n_jobs=n_jobs)[0, 0]
+
+    def score(w: float) -> float:
+        """One score over all held-out rows together: steadier than a mean over small folds."""
+        if rule == "oob":
+            rows, prototypes = predict_out_of_bag(grow(w, target), table.values)
+            return task_score(target.task, target.values[rows], prototypes)
+        rows = np.flatnonzero(fold >= 0)
+        prototypes = np.empty(target.columns().shape)
+        for f in range(TUNING_FOLDS):
+            held = np.flatnonzero(fold == f)
+            seen = target.hide(held)
+            prototypes[held] = predict(grow(w, seen), seen, held)
+        return task_score(target.task, target.values[rows], prototypes[rows])
+
+    path = _walk(levels, score, progress)
+    return Choice((_unless_better if rule == "judge" else _best)(path, target.task), path)
 
 
-def _too_few(rule: str, target: Target, plan: Plan) -> str | None:
+def _too_few(rule: str, target: Target) -> str:
+    if rule != "oob":
+        return too_few_for_tuning(target)
     n_labeled = int(target.labeled.sum())
-    if rule == "oob":
-        return None if n_labeled >= 2 else f"only {n_labeled} labelled row, too few to leave some out of bag"
-    if n_labeled < 2 * N_FOLDS:
-        return f"only {n_labeled} labelled rows, too few for {N_FOLDS} folds"
-    return None
+    return "" if n_labeled >= 2 else f"only {n_labeled} labelled row, too few to leave some out of bag"
 
 
-def _score(target: Target, rows: np.ndarray, prototypes: np.ndarray) -> float:
-    """One score over all held-out rows together: steadier than a mean over small folds."""
-    return task_score(target.task, target.values[rows], prototypes[rows])
-
-
-def _walk(levels: Sequence[float], score, progress: Progress | None) -> list[dict[str, float]]:
+def _walk(
+    levels: Sequence[float], score: Callable[[float], float], progress: Progress | None
+) -> list[dict[str, float]]:
     path = []
     for done, w in enumerate(levels, start=1):
         path.append({"supervision": w, "score": score(w)})
@@ -149,8 +134,7 @@ def _best(path: list[dict[str, float]], task: str) -> float:
 
 
 def _unless_better(path: list[dict[str, float]], task: str) -> float:
-    sign = TASKS[task].sign
-    supervised = path[-1]["score"]
-    best = _best(path, task)
-    gain = sign * (next(row["score"] for row in path if row["supervision"] == best) - supervised)
-    return best if gain > JUDGE_MARGIN * abs(supervised) else 1.0
+    """w = 1, or the best level if that is clearly better."""
+    best, score = _best(path, task), {row["supervision"]: row["score"] for row in path}
+    gain = TASKS[task].sign * (score[best] - score[1.0])
+    return best if gain > JUDGE_MARGIN * abs(score[1.0]) else 1.0

@@ -15,9 +15,11 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
+from ..neighbors.feature_distance import fit_metric
 from ..neighbors.layouts import plain_first
-from ..neighbors.search import Progress, fit_metric, nearest_l1, row_blocks, run_parts
+from ..neighbors.search import nearest_l1, row_blocks, run_parts
 from ..neighbors.target_distance import TargetSpace, target_space
+from ..runtime.progress import Progress
 
 _EQUAL = 2.0**-34  # distances this close are equal, as in the neighbour search
 _NONE = 1e-12  # a sum below this share of all pair weights is rounding: the term it divides is 0

@@ -10,11 +10,11 @@ import numpy as np
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import Judge
+from ..judging.knn_judge import Judge, judge_neighbors
 from ..judging.measures import task_score
-from ..judging.splits import fold_numbers
-from ..neighbors.search import Progress, run_parts
-from .forest_supervision import N_FOLDS, judge_neighbors
+from ..judging.splits import TUNING_FOLDS, fold_numbers
+from ..neighbors.search import run_parts
+from ..runtime.progress import Progress
 from .relief_sums import Pairs, find_pairs, grid_importances, make_view, nearest_labeled, rows_to_visit
 
 
@@ -39,14 +39,6 @@ class Choice(NamedTuple):
     apart: np.ndarray | None
 
 
-def too_few_labels(target: Target) -> str | None:
-    """Why there can be no cross-validation over the labelled rows, None if there can."""
-    n_labeled = int(target.labeled.sum())
-    if n_labeled >= 2 * N_FOLDS:
-        return None
-    return f"only {n_labeled} labelled rows, too few for {N_FOLDS} folds"
-
-
 def choose_setting(
     table: Table,
     target: Target,
@@ -63,11 +55,11 @@ def choose_setting(
     """
     ks, ws, n_iterations, neighbor_weights = grid
     labeled = target.labeled
-    fold = fold_numbers(target, N_FOLDS, rng)
-    groups = [np.flatnonzero(fold == f) for f in range(N_FOLDS)]
+    fold = fold_numbers(target, TUNING_FOLDS, rng)
+    groups = [np.flatnonzero(fold == f) for f in range(TUNING_FOLDS)]
     supervised = bool(labeled.all())
     nearest = None
-    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(N_FOLDS)]
+    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(TUNING_FOLDS)]
     targets = [target.hide(held) for held in groups]
     if supervised:
         rankings = []
@@ -96,7 +88,7 @@ def choose_setting(
     truth = target.values[np.concatenate(groups)]
 
     def judged(setting: int) -> float:
-        predicted = np.concatenate([judge.predict_here(setting)[0] for judge in judges])
+        predicted = np.concatenate([judge.predict(setting, in_thread=True)[0] for judge in judges])
         return task_score(target.task, truth, predicted)
 
     settings = list(product(ks, ws))
@@ -105,6 +97,5 @@ def choose_setting(
         {"n_neighbors": k, "w0": w0, "w1": w1, "score": score}
         for (k, (w0, w1)), score in zip(settings, scored)
     ]
-    sign = TASKS[target.task].sign
-    best = max(path, key=lambda row: sign * row["score"])  # the first of equals
+    best = max(path, key=lambda row: TASKS[target.task].sign * row["score"])  # the first of equals
     return Choice(int(best["n_neighbors"]), (best["w0"], best["w1"]), path, nearest)

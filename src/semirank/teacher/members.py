@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..runtime.parallel import one_blas_thread
+from ..runtime.progress import Progress
 from .estimators import WrongShape, fit_estimator
 from .forests import fit_extra_trees, fit_random_forest
 from .graph import fit_graph
 from .lesson import Answer, Lesson, TargetScale
 from .ridge import fit_kernel, fit_linear
-
-Progress = Callable[[int, int, str], None]
 
 MEMBERS: dict[str, Callable[[Lesson], Answer]] = {
     "random_forest": fit_random_forest,

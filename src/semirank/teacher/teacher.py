@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.estimator import PredictorMixin, larger_is_better, seed_of
+from ..base.estimator import PredictorMixin, larger_is_better
+from ..base.parameters import seed_of
 from ..data.table import Table
 from ..data.target import Target
 from ..runtime.parallel import each, one_blas_thread

@@ -19,7 +19,7 @@ from semirank.results import files
 from semirank.results.agreement import agreement, fuji_curve, kendall_tau, overlap_curve
 from semirank.results.ranking import plain, rank_numbers
 
-from . import naive_ranking as naive
+from . import naive_agreement as naive
 
 
 def make(**changes):

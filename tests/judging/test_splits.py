@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from semirank import semi_supervised_folds
 from semirank.data.target import Target
-from semirank.judging.splits import Fold, fold_mean
 
-from . import naive_evaluation as naive
-from .naive_neighbors import make_table, make_target
+from ..evaluation import naive_evaluation as naive
+from ..neighbors.naive_neighbors import make_table, make_target
 
 
 def target_of(known):
@@ -135,12 +134,6 @@ def test_any_form_of_target():
     labels = np.array([1, 1, -1, 2, 2, 1, 2, -1, 1, 2])
     folds = semi_supervised_folds(labels, 2, (2,), unlabeled=-1, random_state=0)
     assert sorted(np.concatenate([f.test for f in folds])) == [0, 1, 3, 4, 5, 6, 8, 9]
-
-
-def test_fold_mean_weighs_by_test_size():
-    folds = [Fold(np.arange(n), np.arange(2), {}) for n in (1, 2, 5)]
-    scores = np.array([[1.0, 0.0], [2.0, 0.0], [4.0, 8.0]])
-    np.testing.assert_allclose(fold_mean(scores, folds), [(1 + 4 + 20) / 8, 5.0])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from semirank.data.tasks import TASKS
 from semirank.judging.knn_judge import judge_weights, knn_predict, knn_score
 from semirank.judging.measures import task_score
 
-from .naive_neighbors import knn_prototypes, make_table, make_target
+from ..neighbors.naive_neighbors import knn_prototypes, make_table, make_target
 
 
 @settings(deadline=None, max_examples=50)

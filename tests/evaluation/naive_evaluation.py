@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .naive_neighbors import knn_prototypes
+from ..neighbors.naive_neighbors import knn_prototypes
 
 
 def macro_f1(truth, predicted):
@@ -73,15 +73,14 @@ def measure(task, truth, prototypes):
     return pooled_auprc(truth, prototypes)
 
 
-def area(x, y, unit_spacing=False):
+def area(x, y):
     """Trapezoids, one after the other."""
     if len(x) == 1:
         return y[0]
     total = 0.0
     for a in range(len(x) - 1):
-        width = 1.0 if unit_spacing else x[a + 1] - x[a]
-        total += width * (y[a] + y[a + 1]) / 2
-    return total if unit_spacing else total / (x[-1] - x[0])
+        total += (x[a + 1] - x[a]) * (y[a] + y[a + 1]) / 2
+    return total / (x[-1] - x[0])
 
 
 def labels_kept(n, fold, n_folds):

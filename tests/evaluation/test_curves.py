@@ -14,33 +14,26 @@ from semirank.data.encode_target import encode_target
 from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
-from semirank.evaluation.compared_methods import as_methods
 from semirank.evaluation.curves import (
-    addition_curve,
     addition_sizes,
     area,
     enough_features,
     feature_subsets,
-    label_curves,
 )
 from semirank.evaluation.intervals import GROUPS, Estimate, Interval, estimate, row_groups
 from semirank.judging import knn_judge as judge
 from semirank.judging.splits import semi_supervised_folds
 
+from ..neighbors.naive_neighbors import make_table, make_target
 from . import naive_evaluation as naive
-from .naive_neighbors import make_table, make_target
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    points=st.dictionaries(st.integers(1, 500), st.floats(-5, 5), min_size=1, max_size=8),
-    unit_spacing=st.booleans(),
-)
-def test_area_equals_twin(points, unit_spacing):
+@given(st.dictionaries(st.integers(1, 500), st.floats(-5, 5), min_size=1, max_size=8))
+def test_area_equals_twin(points):
     x = sorted(points)
     y = [points[n] for n in x]
-    expected = naive.area(x, y, unit_spacing)
-    assert area(x, y, unit_spacing=unit_spacing) == pytest.approx(expected, abs=1e-12)
+    assert area(x, y) == pytest.approx(naive.area(x, y), abs=1e-12)
 
 
 def test_area_keeps_constants_and_order():
@@ -73,32 +66,12 @@ def test_judge_and_measures_equal_twins(task, pool):
     np.testing.assert_allclose(found, expected)
 
 
-def test_label_curves_average_folds():
-    rng = np.random.default_rng(0)
-    table = make_table(rng, 70, [0, 0, 2])
-    target = make_target(rng, 70, "regression")
-    folds = semi_supervised_folds(target, 4, (10, 30), random_state=0)
-    seen = []
-
-    def two(train, train_target, use_unlabeled, seed):
-        seen.append((len(train), int(train_target.labeled.sum()), use_unlabeled, seed))
-        return {"first": np.array([1.0, 0.0, 0.0]), "all": np.ones(3)}
-
-    (method,) = as_methods({"m": two})
-    curves = label_curves(method, table, target, folds, k=(3, 5), use_unlabeled=False, seed=9)
-    assert list(curves) == ["m first", "m all"]
-    for name, weights in (("m first", [1.0, 0, 0]), ("m all", [1.0, 1, 1])):
-        np.testing.assert_array_equal(curves[name].n_labeled, [10, 30])
-        for level, n in enumerate((10, 30)):
-            for column, k in enumerate((3, 5)):
-                scores = [naive.knn_score(weights, *f.parts(table, target, n), k, "labelled") for f in folds]
-                sizes = [len(f.test) for f in folds]
-                expected = sum(a * b for a, b in zip(scores, sizes)) / sum(sizes)
-                assert curves[name].scores[level, column] == pytest.approx(expected)
-    np.testing.assert_allclose(curves["m all"].areas(), curves["m all"].scores.mean(axis=0))
-    assert {(labels, side, seed) for _, labels, side, seed in seen} <= {
-        (n, False, 9) for n in (9, 10, 29, 30)
-    }
+def addition_curve(importances, train, target, test, test_target, k):
+    """The scores of the best and of the worst 1, 2, 4, ... features, judged as `evaluate` does it."""
+    sizes, best, worst = feature_subsets(importances, train.shape[1])
+    data = train, target, test, test_target
+    forward, reverse = (judge.knn_score(subsets, *data, k)[:, 0] for subsets in (best, worst))
+    return sizes, forward, reverse
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 7, 8, 9, 100])
@@ -114,20 +87,18 @@ def test_addition_curve_equals_twin(task):
     train, test = make_table(rng, 40, kinds, missing=0.1), make_table(rng, 15, kinds)
     target, test_target = make_target(rng, 40, task, unlabeled=0.3), make_target(rng, 15, task)
     importances = np.array([0.3, -0.2, 0.3, 0.9, 0.0, 0.1])
-    curve = addition_curve(importances, train, target, test, test_target, 4)
+    found_sizes, best, worst = addition_curve(importances, train, target, test, test_target, 4)
     sizes, forward, reverse = naive.addition_curve(importances, train, target, test, test_target, 4)
-    assert curve.n_features.tolist() == sizes
-    np.testing.assert_allclose(curve.forward, forward)
-    np.testing.assert_allclose(curve.reverse, reverse)
-    assert curve.forward[-1] == curve.reverse[-1]
+    assert found_sizes.tolist() == sizes
+    np.testing.assert_allclose(best, forward)
+    np.testing.assert_allclose(worst, reverse)
+    assert best[-1] == worst[-1]
 
 
 @pytest.mark.parametrize("importances", [np.ones(3), np.array([1.0, np.nan]), np.ones((1, 2))])
-def test_addition_curve_refuses(importances):
-    rng = np.random.default_rng(0)
-    table, target = make_table(rng, 10, [0, 0]), make_target(rng, 10, "regression")
+def test_feature_subsets_refuse(importances):
     with pytest.raises(ValueError, match="2 finite numbers, one per feature"):
-        addition_curve(importances, table, target, table, target, 3)
+        feature_subsets(importances, 2)
 
 
 class TestEnoughFeatures:
@@ -143,10 +114,10 @@ class TestEnoughFeatures:
         curves = []
         for fold in semi_supervised_folds(target, 5, (400,), random_state=0):
             curves.append(addition_curve(importances, *fold.parts(table, target, 400), 10))
-        scores = np.stack([c.forward for c in curves])
-        folds = estimate(lambda kept: scores[kept].mean(axis=0), np.arange(5))
-        assert enough_features(curves[0].n_features, folds, False) == 4
-        reverse = np.stack([c.reverse for c in curves]).mean(axis=0)
+        (sizes, *_), forward, reverse = map(np.stack, zip(*curves))
+        folds = estimate(lambda kept: forward[kept].mean(axis=0), np.arange(5))
+        assert enough_features(sizes, folds, False) == 4
+        reverse = reverse.mean(axis=0)
         assert reverse[:-2].min() > 0.95  # noise alone predicts nothing (RRMSE)
 
     def test_within_one_error_of_the_best(self):

@@ -13,10 +13,11 @@ from semirank import LaplaceRanker
 from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
-from semirank.rankers.laplace import laplace_scores, standard_columns
+from semirank.rankers.laplace import laplace_scores
+from semirank.rankers.laplace_graph import standard_columns
 
-from . import naive_neighbors as naive
-from .naive_neighbors import make_table, make_target
+from ..neighbors import naive_neighbors as naive
+from ..neighbors.naive_neighbors import make_table, make_target
 
 
 @settings(deadline=None, max_examples=80)

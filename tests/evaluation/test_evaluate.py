@@ -15,9 +15,9 @@ from semirank.data.tasks import TASKS
 from semirank.evaluation.compared_methods import as_methods
 from semirank.evaluation.evaluate import NO_RANKING
 
+from ..neighbors.naive_neighbors import knn_prototypes, make_table, make_target
+from ..optional import needs_pandas
 from . import naive_evaluation as naive
-from .naive_neighbors import knn_prototypes, make_table, make_target
-from .optional import needs_pandas
 
 
 def clustered(rng, kind, n=400, n_labeled=60, p=8, noise=40, strength=1.0, blur=1.0):
@@ -332,14 +332,62 @@ class TestDetails:
         table = semirank.data.encode_features.encode_features(X)
         target = semirank.data.encode_target.encode_target(y)
         (forest,) = as_methods("forest")
-        ranking = forest.whole("forest rforest", table, target, False, 0)
+        ranking = forest.whole("rforest", table, target, False, 0)
         assert ranking.importance == "rforest"
         assert ranking.settings["n_estimators"] == 100
         assert set(ranking.all_scores) == {"genie3", "symbolic", "rforest"}
         (plain,) = as_methods({"p": ForestRanker(importance="genie3", supervision=1.0, n_estimators=5)})
-        assert plain.whole("p symbolic", table, target, True, 0).importance == "symbolic"
+        assert plain.whole("symbolic", table, target, True, 0).importance == "symbolic"
         (relief,) = as_methods(ReliefRanker())
-        assert relief.whole("ReliefRanker", table, target, True, 0).method == "relief"
+        assert relief.whole("", table, target, True, 0).method == "relief"
+
+    def test_a_method_whose_name_begins_with_another_methods_name(self):
+        """The best ranking is made by its own method, whatever the names."""
+        X, y = clustered(np.random.default_rng(0), "helps", n=60, n_labeled=30, noise=2)
+        small = {"supervision": 1.0, "importance": ("genie3", "symbolic")}
+        few, many = (ForestRanker(n_estimators=n, **small) for n in (1, 20))
+        for methods in ({"forest": few, "forest big": many}, {"forest big": few, "forest": many}):
+            found = evaluate(X, y, methods=methods, n_repeats=1, n_folds=3)
+            assert len(found.rankers) == 5
+            maker = methods["forest big" if found.best.startswith("forest big") else "forest"]
+            assert found.ranking.settings["n_estimators"] == maker.n_estimators
+            assert found.best.endswith(found.ranking.importance)
+
+        def one_alone(table, target, use_unlabeled, seed):
+            return {"big": np.ones(table.shape[1]), "other": np.arange(table.shape[1])}
+
+        def first(table, target, use_unlabeled, seed):
+            return {"b c": np.ones(table.shape[1]), "d": np.arange(table.shape[1])}
+
+        def second(table, target, use_unlabeled, seed):
+            return {"c": np.ones(table.shape[1]), "d": np.arange(table.shape[1])}
+
+        found = evaluate(X, y, methods={"forest": one_alone, "forest big": few}, n_repeats=1, n_folds=3)
+        assert len(found.rankers) == 5
+        with pytest.raises(ValueError, match="each ranking its own"):
+            evaluate(X, y, methods={"a": first, "a b": second}, n_repeats=1, n_folds=3)
+
+    def test_random_state_follows_the_rule_of_rankers(self):
+        X, y = clustered(np.random.default_rng(0), "helps", n=60, n_labeled=30, noise=2)
+
+        def noise(table, target, use_unlabeled, seed):
+            return np.random.default_rng(seed).random(table.shape[1])
+
+        def seed(random_state):
+            return evaluate(
+                X, y, methods={"noise": noise}, n_repeats=1, n_folds=3, random_state=random_state
+            ).seed
+
+        drawn = seed(np.random.RandomState(5))
+        assert (
+            drawn
+            == seed(np.random.RandomState(5))
+            == ReliefRanker(random_state=np.random.RandomState(5)).fit(X, y).seed_
+        )
+        assert drawn != seed(np.random.RandomState(6))
+        assert seed(np.int64(3)) == 3
+        assert seed(2**32 - 1) == 2**32 - 1
+        assert 0 <= seed(None) < 2**31
 
 
 class TestCache:
@@ -521,12 +569,15 @@ class TestMethods:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
-        ({"n_folds": 2.0}, "n_folds must be"),
-        ({"n_repeats": 0}, "n_repeats must be"),
+        ({"n_folds": 1}, "n_folds=1 must be a whole number of at least 2"),
+        ({"n_folds": 2.0}, "n_folds=2.0 must be"),
+        ({"n_repeats": 0}, "n_repeats=0 must be"),
         ({"n_folds": 16}, "30 labelled rows are too few for 16 folds"),
-        ({"random_state": -1}, "random_state must be"),
-        ({"random_state": 0.5}, "random_state must be"),
+        ({"random_state": -1}, "random_state=-1 is neither a whole number from 0 to 4294967295"),
+        ({"random_state": 0.5}, "random_state=0.5 is neither"),
+        ({"random_state": True}, "random_state=True is neither"),
+        ({"n_jobs": 0}, "n_jobs=0 is neither None nor a whole number other than 0"),
+        ({"n_jobs": "two"}, "n_jobs='two' is neither"),
         ({"y": np.r_[1.0, np.zeros(29)], "task": "regression"}, "leaves too little to rank by"),
         ({"y": np.array(["a"] * 29 + ["b"])}, "Fewer than two classes"),
         ({"y": np.array([f"c{i}" for i in range(30)])}, "Fewer than two classes"),

@@ -11,7 +11,7 @@ from semirank import ForestRanker
 from semirank.data.encode_features import encode_features
 from semirank.data.encode_target import encode_target
 from semirank.data.tasks import TASKS
-from semirank.judging.knn_judge import knn_predict
+from semirank.judging.knn_judge import judge_neighbors, knn_predict
 from semirank.judging.measures import task_score
 from semirank.judging.splits import fold_numbers
 from semirank.rankers import forest_supervision as tuning
@@ -19,12 +19,11 @@ from semirank.rankers.forest_supervision import (
     CV_LEVELS,
     JUDGE_LEVELS,
     for_predictions,
-    judge_neighbors,
 )
 from semirank.trees.ensemble import Plan, grow_forest, predict_forest, predict_out_of_bag, prepare
 from semirank.trees.grow import Growth
 
-from .test_forest_ranker import mixed, small
+from .test_forest import mixed, small
 
 
 def folds_of(ranker: ForestRanker, target) -> np.ndarray:

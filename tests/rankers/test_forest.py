@@ -27,8 +27,8 @@ from semirank.judging.measures import task_score
 from semirank.results.ranking import rank_numbers as ranks
 from semirank.trees.ensemble import bootstrap_weights, predict_forest
 
-from . import naive
-from .optional import needs_pandas, pd, pl
+from .. import naive
+from ..optional import needs_pandas, pd, pl
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
 IMPORTANCES = ("genie3", "symbolic", "rforest")

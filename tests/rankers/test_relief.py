@@ -16,11 +16,13 @@ from semirank import ReliefRanker
 from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
+from semirank.judging.knn_judge import judge_neighbors
 from semirank.judging.measures import task_score
 from semirank.judging.splits import fold_numbers
-from semirank.neighbors.search import fit_metric, nearest_l1
-from semirank.rankers.forest_supervision import judge_neighbors
-from semirank.rankers.relief import INFLUENCES, relief_scores
+from semirank.neighbors.feature_distance import fit_metric
+from semirank.neighbors.search import nearest_l1
+from semirank.rankers.methods import RELIEF_INFLUENCES as INFLUENCES
+from semirank.rankers.relief import relief_scores
 from semirank.rankers.relief_sums import (
     closeness,
     find_pairs,
@@ -30,8 +32,8 @@ from semirank.rankers.relief_sums import (
     rows_to_visit,
 )
 
-from . import naive_neighbors as naive
-from .naive_neighbors import make_table, make_target
+from ..neighbors import naive_neighbors as naive
+from ..neighbors.naive_neighbors import make_table, make_target
 
 
 @settings(deadline=None, max_examples=60)

@@ -11,8 +11,8 @@ from semirank import cluster_hypothesis, load
 from semirank.data.target import Target
 from semirank.evaluation.cluster_hypothesis import resemblance
 
+from ..neighbors.naive_neighbors import make_target
 from . import naive_evaluation as naive
-from .naive_neighbors import make_target
 
 TASKS = {"stc": "classification", "str": "regression", "mtr": "multi_target", "mlc": "multi_label"}
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from semirank.data.table import Table
 from semirank.neighbors import search as neighbors
-from semirank.neighbors.search import fit_metric, nearest_l1, nearest_squared
+from semirank.neighbors.feature_distance import fit_metric
+from semirank.neighbors.search import Neighbors, SquaredSearch, nearest_l1, row_blocks, run_parts, squares
 
 from .naive_neighbors import all_distances, make_table, order
 
@@ -21,6 +22,16 @@ tables = st.fixed_dictionaries(
         "grid": st.sampled_from([None, 2, 3, 10]),
     }
 )
+
+
+def nearest_squared(pool, k, weights, query=None, n_jobs=None):
+    """The nearest rows by sum_i weights_i d_i^2, as the judge searches them, with their distances."""
+    space = squares(fit_metric(pool), pool, query)
+    search = SquaredSearch(space, weights / weights.sum())
+    blocks = row_blocks(len(space.query), len(pool))
+    parts = run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs)
+    rows, distances = (np.concatenate(part) for part in zip(*parts))
+    return Neighbors(rows, distances * weights.sum())
 
 
 @settings(deadline=None, max_examples=60)
