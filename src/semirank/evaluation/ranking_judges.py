@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.tasks import TASKS
-from ..judging.knn_judge import knn_score
-from ..rankers.forest_supervision import judge_neighbors
+from ..judging.knn_judge import judge_neighbors, knn_score
 from .cells import Cell
 from .foreign_columns import FeatureSpace, target_columns
 from .foreign_models import Boosting, KernelRidge, explained, one_thread
