@@ -21,6 +21,7 @@ _HOME = {
     "Teacher": "teacher.teacher",
     "cluster_hypothesis": "evaluation.cluster_hypothesis",
     "evaluate": "evaluation.evaluate",
+    "keep_labels": "data.keep_labels",
     "knn_score": "evaluation.knn_score",
     "load": "data.dataset",
     "rank": "api",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .api import rank
     from .data.dataset import Dataset, load
     from .data.hierarchy import Hierarchy
+    from .data.keep_labels import keep_labels
     from .data.table import Table
     from .data.target import Target
     from .evaluation.cluster_hypothesis import cluster_hypothesis

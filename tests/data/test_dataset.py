@@ -145,7 +145,10 @@ class TestArff:
         assert data.y.tolist() == ["cherry", "lemon", None]
         assert data.target.classes.tolist() == ["lemon", "cherry"]  # those that occur, in declared order
         assert data.target_categories == (("lemon", "plum", "cherry"),)
-        assert data.notes == ("classification, 2 classes, 2 of 3 rows labelled",)
+        assert data.notes == (
+            "classification, 2 classes, 2 of 3 rows labelled",
+            "the last column, fruit, was taken as the target",
+        )
         assert repr(data) == (
             "<Dataset: 1 numeric and 1 nominal features; classification, 2 classes, 2 of 3 rows labelled>"
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.messages import did_you_mean, short, short_name
+from ..runtime.messages import short
+from .choose_columns import Selection, choose_features, choose_targets, find_columns
 from .columns import Column, as_nominal, recode
 from .encode_features import table_from_columns
 from .encode_target import check_task, encode_given
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     import pandas
 
 _POSITIVE = {"1", "1.0", "yes", "y", "true", "t", "positive", "pos", "present", "on"}
-
-Selection = str | int | Iterable[str | int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,14 +147,17 @@ def load(
 ) -> Dataset:
     """Read a data set from ARFF, CSV (or TSV) or Parquet, gzipped or not.
 
-    Columns are chosen by name, by pattern ("TAG_*") or by position (from 0, negative from the end).
+    Columns are chosen by name, by pattern ("TAG_*"), or by position: a number or a text such as "72-77" or
+    "72-77,80", counted from 0, negative numbers from the end, ranges with both ends. An exact name wins.
 
     Parameters
     ----------
     path : path or sequence of paths
         Several files with the same columns, such as a training and a test part, are put below each other.
     targets : name, position or sequence of them, optional
-        The target columns. Default: the last attribute of an ARFF file; other files need it.
+        The target columns; files other than ARFF need them. Default: the labels that Mulan's XML file
+        beside the ARFF file lists (emotions.xml for emotions.arff), else the last column. If the file ends
+        with several columns of zeros and ones, the target must be named, unless most features are such.
     task : "auto", "classification", "regression", "multi_target", "multi_label" or "hierarchical"
         "auto" goes by the target: one nominal column is a class, several columns with two values each are
         labels, a hierarchical attribute is a hierarchy.
@@ -198,75 +198,21 @@ def load(
     file, names, columns = paths[0].name, raw.names, list(raw.columns)
     if not len(part):
         raise ValueError(f"{file} has no rows.")
-    for j in _find(nominal, names, file):
+    for j in find_columns(nominal, names, file):
         codes, categories = as_nominal(columns[j], names[j])
         columns[j] = Column("category", codes, categories, columns[j].dtype)
-    chosen = _chosen_targets(targets, raw, file)
-    used = _chosen_features(features, drop, chosen, raw, file)
+    chosen, nested, choice_notes = choose_targets(targets, raw, paths[0])
+    used = choose_features(features, drop, chosen, raw, file)
 
     X = table_from_columns((columns[j] for j in used), tuple(names[j] for j in used), len(part), None)
     target_names = tuple(names[j] for j in chosen)
     given = [hide(columns[j], unlabeled) for j in chosen]
-    target, notes = _target(given, target_names, task, tree, hierarchy_decay, raw)
-    notes += raw.notes
+    target, notes = _target(given, target_names, task, tree or nested, hierarchy_decay, raw)
+    notes += [*choice_notes, *raw.notes]
     kept = {*used, *chosen}
     notes += [f"{short(names[j])} {raw.skip[j]} and was left out" for j in raw.skip if j not in kept]
     declared = tuple(columns[j].categories for j in chosen)
     return Dataset(X, target, target_names, declared, part, tuple(notes))
-
-
-def _chosen_targets(targets: Selection | None, raw: FileColumns, file: str) -> list[int]:
-    if targets is None:
-        if raw.declared:
-            return [len(raw.names) - 1]
-        shown = ", ".join(map(short_name, raw.names[:5])) + (", ..." if len(raw.names) > 5 else "")
-        raise ValueError(f"Name the target column of {file}, one of {shown}.")
-    chosen = _find(targets, raw.names, file)
-    if not chosen:
-        raise ValueError("No target column was named.")
-    return chosen
-
-
-def _chosen_features(
-    features: Selection | None, drop: Selection, targets: list[int], raw: FileColumns, file: str
-) -> list[int]:
-    out = set(_find(drop, raw.names, file))
-    for j in targets:
-        if j in out:
-            raise ValueError(f"The target {short(raw.names[j])} cannot also be dropped.")
-    if features is None:
-        left = {*out, *targets, *raw.skip}
-        used = [j for j in range(len(raw.names)) if j not in left]
-    else:
-        used = [j for j in _find(features, raw.names, file) if j not in out]
-    if not used:
-        raise ValueError(f"{file} has no feature columns left beside the target.")
-    for j in {*targets} & {*used}:
-        raise ValueError(f"{short(raw.names[j])} cannot be a feature and the target at once.")
-    return used
-
-
-def _find(selection: Selection, names: tuple[str, ...], file: str) -> list[int]:
-    """Positions of the chosen columns."""
-    items = [selection] if isinstance(selection, str | int | np.integer) else list(selection)
-    place = {name: j for j, name in enumerate(names)}
-    found: dict[int, None] = {}
-    for item in items:
-        if isinstance(item, str) and item in place:
-            found[place[item]] = None
-        elif isinstance(item, str) and not re.fullmatch(r"[+-]?\d+", item):
-            match = [j for j, name in enumerate(names) if fnmatch.fnmatchcase(name, item)]
-            if not match:
-                raise ValueError(f"{file} has no column {short(item)}{did_you_mean(item, names)}.")
-            found.update(dict.fromkeys(match))
-        else:
-            position = int(item)
-            if not -len(names) <= position < len(names):
-                raise ValueError(
-                    f"{file} has {len(names)} columns, so there is no position {short(position)}."
-                )
-            found[position % len(names)] = None
-    return list(found)
 
 
 def _target(
@@ -285,7 +231,9 @@ def _target(
         tree = raw.hierarchies[declared[0]]
     task = check_task(task, tree)
     notes: dict[str, None] = {}
-    several = task in ("multi_label", "multi_target") or (task == "auto" and len(columns) > 1)
+    several = task in ("multi_label", "multi_target") or (
+        task in ("auto", "hierarchical") and len(columns) > 1
+    )
     if several and all(c.kind == "number" or len(c.categories or ()) <= 2 for c in columns):
         columns = [_zero_one(column, notes) for column in columns]
     elif task in ("regression", "multi_target"):
