@@ -1,6 +1,6 @@
 """What surrounds the program fails: caches, disks, the user's patience. It goes on, or says what to do.
 
-Kills of a study, and of the processes of its jobs, are in test_study_run.py; the long form of both is
+Kills of a study, and of the processes of its jobs, are in study/test_run.py; the long form of both is
 `make faults`.
 """
 

@@ -21,7 +21,7 @@ from .optional import needs_pyarrow
 
 SOURCES = sorted(Path(semirank.__file__).parent.rglob("*.py"))
 # Messages between a study and the worker processes that it starts itself, over their pipes: no file.
-PIPES = {"workers"}
+PIPES = {"local_workers"}
 FORBIDDEN = {"eval", "exec", "compile", "joblib.load", "joblib.dump", "os.system", "tempfile.mktemp"}
 LOADERS = {"pickle", "cPickle", "cloudpickle", "dill", "marshal", "shelve", "yaml"}
 

@@ -17,9 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.study_folder import write_folder
+from tests.study.study_folder import write_folder
+from tests.study.test_run import CHEAP, child_processes, lives, start, states_or_nothing, timeless, wait_until
 from tests.test_faults import INTERRUPTED, at_work, semirank, write_data
-from tests.test_study_run import CHEAP, child_processes, lives, start, states_or_nothing, timeless, wait_until
 
 from semirank.study import run_study
 

@@ -15,9 +15,9 @@ from . import terminal
 from .options import help_if_alone
 
 if TYPE_CHECKING:
+    from ..study.plan import Job
     from ..study.records import Record
-    from ..study.run import Pace, Progress, Summary
-    from ..study.store import JobRow
+    from ..study.run import Pace, RunProgress, Summary
 
 study = typer.Typer(
     name="study",
@@ -81,11 +81,11 @@ def run(
 
     Every finished job is in the store at once; the same command goes on after an interruption.
     """
-    from ..study.plan import FAMILIES
+    from ..study.plan import JOB_FAMILIES
     from ..study.run import run_study
 
     for name in names or ():
-        if name in FAMILIES:
+        if name in JOB_FAMILIES:
             raise ValueError(f"{name!r} is a method, not a data set; write --methods before each method.")
     with _progress(quiet) as (progress, say):
         found = run_study(
@@ -139,7 +139,7 @@ def status(
 ) -> None:
     """Say how far a study is."""
     from ..study.run import Pace
-    from ..study.store import Store, describe
+    from ..study.store import Store
     from ..study.transfer import write_status
 
     with Store(store, read_only=True) as opened:
@@ -154,14 +154,14 @@ def status(
     print(f"\n{total[1]} of {len(rows)} jobs done in {total[5]} of computing, {total[6] or 'none'} left")
     failed = [row for row in rows if row.state == "failed"]
     for row in failed[:10]:
-        print(f"failed: {describe(row)}: {row.error}")
+        print(f"failed: {row.describe()}: {row.error}")
     if len(failed) > 10:
         print(f"... and {len(failed) - 10} more")
     if out is not None:
         _tell([write_status(rows, _made(out))])
 
 
-def _status_row(name: str, rows: list[JobRow], pace: Pace) -> list[str]:
+def _status_row(name: str, rows: list[Job], pace: Pace) -> list[str]:
     count = {state: sum(row.state == state for row in rows) for state in ("done", "failed", "claimed")}
     missing = len(rows) - sum(count.values())
     took = sum(row.job_seconds or 0.0 for row in rows if row.state == "done")
@@ -251,7 +251,7 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[tuple[Callable[[Progress], None] | None, Callable[[str], None]]]:
+def _progress(quiet: bool) -> Iterator[tuple[Callable[[RunProgress], None] | None, Callable[[str], None]]]:
     """A bar on a terminal, a line now and then in a log, or nothing; and how to say something meanwhile."""
     if quiet:
         yield None, lambda text: None
@@ -265,14 +265,14 @@ def _progress(quiet: bool) -> Iterator[tuple[Callable[[Progress], None] | None, 
         with Bar(*columns, console=console, transient=True) as bar:
             task = bar.add_task("", total=None)
 
-            def draw(now: Progress) -> None:
+            def draw(now: RunProgress) -> None:
                 bar.update(task, completed=now.done + now.failed, total=now.total, description=_words(now))
 
             yield draw, lambda text: console.print(text, markup=False)
     else:
         last = -_LOG_SECONDS
 
-        def log(now: Progress) -> None:
+        def log(now: RunProgress) -> None:
             nonlocal last
             if time.monotonic() - last >= _LOG_SECONDS:
                 last = time.monotonic()
@@ -281,7 +281,7 @@ def _progress(quiet: bool) -> Iterator[tuple[Callable[[Progress], None] | None, 
         yield log, terminal.say
 
 
-def _words(now: Progress) -> str:
+def _words(now: RunProgress) -> str:
     failed = f"{now.failed} failed, " if now.failed else ""
     left = "time left not known yet" if now.seconds_left is None else f"{duration(now.seconds_left)} left"
     return failed + left

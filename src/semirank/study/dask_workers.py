@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import logging
-import queue
 import time
-from typing import Any
+from collections import Counter
+from typing import Any, NamedTuple
 
-from .local_workers import Outcome, perform
+from .local_workers import Outcome, Workers, perform
 from .plan import Job, Study
 
 _CONNECT_SECONDS = 20
 _WORKER_SECONDS = 60
+# How a scheduler gives up a job: its workers died more often than it allows, or will not come back.
+_DEATHS = ("KilledWorker", "NoValidWorkerError")
 
 
-class DaskWorkers:
+class Sent(NamedTuple):
+    """A job on its way, and the address of the worker that it is for."""
+
+    future: Any
+    job: Job
+    worker: str | None
+    began: float
+
+    def failed(self, error: str, died: bool) -> Outcome:
+        """The end of a job without records."""
+        return Outcome(self.job, [], error, time.perf_counter() - self.began, died)
+
+
+class DaskWorkers(Workers):
     """A cluster at `address`, or for "local" one on this machine with `n_workers` processes.
 
-    The processes of a cluster need semirank, and the data under the same path as here. A job whose process
-    dies is given to another one by the scheduler, several times before it counts as failed.
+    The workers need semirank, and the data under the same path as here. Each gets one job per thread, and
+    no other may take it: so the death of a worker is told of its jobs alone, and the run decides what
+    becomes of them, instead of the scheduler with its own count of deaths.
     """
 
     def __init__(self, study: Study, address: str, n_workers: int) -> None:
@@ -26,10 +42,10 @@ class DaskWorkers:
             from distributed import Client, LocalCluster
         except ImportError as error:
             raise ImportError("--dask needs Dask; install semirank[study].") from error
+        super().__init__()
         self._study = study
+        self._sent: dict[Any, Sent] = {}
         self._cluster: Any = None
-        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._sent: dict[Any, tuple[Any, Job, float]] = {}
         if address == "local":
             self._cluster = LocalCluster(
                 n_workers=n_workers,
@@ -57,39 +73,50 @@ class DaskWorkers:
             ) from error
 
     def free(self) -> int:
-        """Room for twice as many jobs as there are threads, so that none waits for the next job."""
-        return max(1, 2 * sum(self._client.nthreads().values())) - len(self._sent)
+        """Threads without a job; while there is no worker at all, one job may wait for the next one."""
+        return max(1, sum(self._client.nthreads().values())) - len(self._sent)
 
     def submit(self, job: Job) -> None:
-        """Send a job; earlier ones go first."""
-        future = self._client.submit(perform, job, self._study, pure=False)
-        self._sent[future.key] = future, job, time.perf_counter()
+        """Send a job to the worker with the smallest share of its threads in use."""
+        threads = self._client.nthreads()
+        used = Counter(sent.worker for sent in self._sent.values())
+        worker = min(threads, key=lambda name: used[name] / threads[name], default=None)
+        future = self._client.submit(perform, job, self._study, pure=False, workers=worker)
+        self._sent[future.key] = Sent(future, job, worker, time.perf_counter())
         future.add_done_callback(self._ended.put)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Jobs that ended."""
-        found: list[Outcome] = []
-        try:
-            while True:
-                future = self._ended.get(timeout=0.0 if found else timeout)
-                _, job, began = self._sent.pop(future.key)
-                if future.status == "finished":
-                    found.append(future.result())
-                elif future.status == "error":
-                    error = " ".join(f"{type(future.exception()).__name__}: {future.exception()}".split())
-                    found.append(Outcome(job, [], error, time.perf_counter() - began))
-                else:
-                    raise ConnectionError(
-                        "The connection to the Dask cluster was lost; what was finished is kept, "
-                        "run again to go on"
-                    )
-        except queue.Empty:
-            return found
+        """Jobs that ended, and those whose worker went away."""
+        found = super().wait(timeout)
+        if self._sent:
+            alive = {None, *self._client.nthreads()}
+            for sent in [sent for sent in self._sent.values() if sent.worker not in alive]:
+                del self._sent[sent.future.key]
+                self._client.cancel([sent.future], force=True)
+                found.append(sent.failed("the Dask worker of the job went away", died=True))
+        return found
 
     def close(self) -> None:
         """Take back what is waiting, and leave the cluster."""
         if self._client.status == "running":
-            self._client.cancel([future for future, _, _ in self._sent.values()], force=True)
+            self._client.cancel([sent.future for sent in self._sent.values()], force=True)
         self._client.close(timeout=5)
         if self._cluster is not None:
             self._cluster.close(timeout=5)
+
+    def _outcomes(self, ended: Any) -> list[Outcome]:
+        sent = self._sent.pop(ended.key, None)
+        if sent is None:  # given up, because its worker went away
+            return []
+        if ended.status == "finished":
+            try:
+                return [ended.result(timeout=_WORKER_SECONDS)]
+            except TimeoutError:
+                return [sent.failed("the Dask worker of the job went away with its result", died=True)]
+        if ended.status == "error":
+            error = ended.exception()
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            return [sent.failed(told, died=type(error).__name__ in _DEATHS)]
+        raise ConnectionError(
+            "The connection to the Dask cluster was lost; what was finished is kept, run again to go on"
+        )

@@ -12,22 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.tasks import HEADINGS
 from ..report.evaluation_figure import figure_class
 from ..runtime.atomic_write import write_together
+from ..runtime.messages import plural
 from .records import Record
-from .results import (
-    GROUPS,
-    POOLS,
-    SCORES,
-    Results,
-    collect,
-    differences,
-    level_means,
-    methods,
-    quality_matrix,
-)
-from .statistics import ALPHA, Comparison, compare
-from .tables import DEFINITION_NAMES, paper_pairs, selections, shown_name, spearman
+from .results import DEFINITIONS, SCORES, Results, collect, level_means, levels_and_folds
+from .statistics import ALPHA, Comparison, compare, spearman
+from .tables_differences import equal_signs, paper_pairs
+from .tables_words import DEFINITION_NAMES, selections, shown_name
 
 # Okabe and Ito's colours, with a marker each: told apart in every common colour-vision deficiency.
 STYLES = {
@@ -39,7 +32,7 @@ STYLES = {
     "equal": ("0.45", "x"),
 }
 NAMES = {"equal": "no ranking"}
-GROUP_STYLES = dict(zip(GROUPS, STYLES.values()))
+GROUP_STYLES = dict(zip(HEADINGS, STYLES.values()))
 SIZES: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 10, "svg.hashsalt": "semirank"}
 DPI = 100
 
@@ -145,8 +138,7 @@ def curves(results: Results, name: str) -> Any:
     figure = figure_class()(figsize=(4.6 * len(results.ks), 6.6), layout="constrained")
     panels = figure.subplots(len(rows), len(results.ks), sharex=True, sharey=True, squeeze=False)
     lines: dict[str, Any] = {}
-    cells = {cell for key, curve in results.values.items() if key.dataset == name for cell in curve}
-    levels = sorted({level for level, _ in cells})
+    levels, n_folds = levels_and_folds(results.cells(name))
     for i, definition in enumerate(rows):
         for j, k in enumerate(results.ks):
             ax = panels[i, j]
@@ -159,8 +151,7 @@ def curves(results: Results, name: str) -> Any:
         ax.set_xticks(levels, [str(level) for level in levels])
     for ax in panels[:, 0]:
         ax.set_ylabel(f"{about.measure} ({'larger' if about.greater_is_better else 'smaller'} is better)")
-    folds = len({fold for _, fold in cells})
-    heading = f"{shown_name(results, name)} ({about.group}, {folds} fold{'s' if folds > 1 else ''})"
+    heading = f"{shown_name(results, name)} ({about.group}, {plural(n_folds, 'fold')})"
     figure.suptitle(_literal(heading), fontsize=11)
     keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
     names = [*(NAMES.get(score, score) for score in lines), "semi-supervised", "supervised"]
@@ -175,16 +166,16 @@ def _draw_curves(ax: Any, results: Results, name: str, definition: str, k: int) 
     """The curves of one panel; the solid line of each score is returned for the legend."""
     lines = {}
     for score in (*SCORES, "equal"):
-        # Without a ranking there is one side, and only the pool differs.
-        sides = ("ssl", "ssl") if score == "equal" else ("ssl", "sl")
-        for side, pool, dash in zip(sides, POOLS[definition], ("-", "--")):
+        for (side, pool), dash in zip(DEFINITIONS[definition], ("-", "--")):
+            # Without a ranking there is one side, and only the pool differs.
+            side = "ssl" if score == "equal" else side
             curve = results.values.get(results.key(name, side, score, pool, k))
             if curve is None:
                 continue
             colour, marker = STYLES[score]
             (line,) = ax.plot(
-                sorted({level for level, _ in curve}), level_means(curve, curve), dash, color=colour,
-                marker=marker, markersize=4, markerfacecolor=colour if dash == "-" else "white",
+                levels_and_folds(curve)[0], level_means(curve, curve), dash, color=colour, marker=marker,
+                 markersize=4, markerfacecolor=colour if dash == "-" else "white",
                 linewidth=1.4, zorder=1.5 if score == "equal" else 2,
             )  # fmt: skip
             if dash == "-":
@@ -208,41 +199,39 @@ def scatter(results: Results) -> Any:
     handles: dict[str, Any] = {}
     bound = 0.1
     for ax, definition in zip(panels, definitions):
-        found = differences(results, definition, results.ks[-1])
+        found = results.differences(definition, results.ks[-1])
         for group in results.groups:
             pairs = paper_pairs(found, group)
             if pairs:
                 _, ours, printed = zip(*pairs)
                 bound = max(bound, *map(abs, ours), *map(abs, printed))
                 colour, marker = GROUP_STYLES.get(group, ("0.45", "x"))
-                (handle,) = ax.plot(
-                    printed, ours, marker, color=colour, markersize=5.5, alpha=0.75, markeredgewidth=0
-                )
-                handles.setdefault(group, handle)
+                look = {"color": colour, "markersize": 5.5, "alpha": 0.75, "markeredgewidth": 0}
+                handles.setdefault(group, ax.plot(printed, ours, marker, **look)[0])
         pairs = paper_pairs(found, None)
         title = DEFINITION_NAMES[definition]
         if pairs:
             ours, printed = np.array([p[1:] for p in pairs]).T
-            same, rho = np.mean(np.sign(ours) == np.sign(printed)), spearman(ours, printed)
+            same, rho = equal_signs(ours, printed), spearman(ours, printed)
             title += f"\n{len(pairs)} pairs, {100 * same:.0f} % equal signs"
             title += "" if rho is None else f", Spearman {rho:.2f}"
         ax.set_title(title)
         ax.set_xlabel("SSL minus SL, printed in the paper")
     panels[0].set_ylabel(f"SSL minus SL, ours ({results.ks[-1]}NN)")
+    end = 1.3 * bound
+    ticks = [t for t in (-2, -1, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 1, 2) if abs(t) <= end]
+    # Linear where nearly all values are; the few large ones are drawn together by the logarithm.
+    scale = {"value": "symlog", "linthresh": 0.3, "linscale": 2.0}
     for ax in panels:
-        # Linear where nearly all values are; the few large ones are drawn together by the logarithm.
-        for axis in ("x", "y"):
-            getattr(ax, f"set_{axis}scale")("symlog", linthresh=0.3, linscale=2.0)
-            getattr(ax, f"set_{axis}lim")(-1.3 * bound, 1.3 * bound)
-        ticks = [t for t in (-2, -1, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 1, 2) if abs(t) <= 1.3 * bound]
+        ax.set_xscale(**scale)
+        ax.set_yscale(**scale)
+        ax.set(xlim=(-end, end), ylim=(-end, end))
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks], rotation=60)
         ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
         ax.axhline(0, color="0.7", linewidth=0.8, zorder=0)
         ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
-        ax.plot(
-            [-1.3 * bound, 1.3 * bound], [-1.3 * bound, 1.3 * bound], ":", color="0.4", linewidth=1, zorder=0
-        )
+        ax.plot([-end, end], [-end, end], ":", color="0.4", linewidth=1, zorder=0)
     if handles:
         figure.legend(
             handles.values(), handles, loc="outside lower center", ncols=len(handles), frameon=False
@@ -252,21 +241,17 @@ def scatter(results: Results) -> Any:
 
 def _critical(results: Results, label: str, names: Sequence[str]) -> Iterator[Picture]:
     """Two diagrams of one set of data sets: the semi-supervised methods, and both sides with no ranking."""
-    k, scores = results.ks[-1], methods(results, names)
+    k, scores = results.ks[-1], results.compared_everywhere(names)
     plain = [("ssl", score, "labelled") for score in scores]
     both = [(side, score, "labelled") for side in ("ssl", "sl") for score in scores]
     both.append(("ssl", "equal", "labelled"))
+    names_of_both = [*(f"{score} {side.upper()}" for side, score, _ in both[:-1]), NAMES["equal"]]
     kinds = (
         ("methods", "semi-supervised rankings", plain, list(scores)),
-        (
-            "sides",
-            "semi-supervised and supervised rankings",
-            both,
-            [*(f"{score} {side.upper()}" for side, score, _ in both[:-1]), NAMES["equal"]],
-        ),
+        ("sides", "semi-supervised and supervised rankings", both, names_of_both),
     )
     for kind, what, columns, shown in kinds:
-        matrix = quality_matrix(results, names, columns, k) if len(columns) > 1 else None
+        matrix = results.quality_matrix(names, columns) if len(columns) > 1 else None
         if matrix is not None and len(matrix.names) > 1:
             found = compare(shown, matrix.values)
             title = f"{label}: {what}, {k}NN, fair judge"
@@ -280,7 +265,7 @@ def critical_difference(found: Comparison, title: str) -> Any:
     left = (n + 1) // 2
     low, high = 1, max(2, int(np.ceil(found.ranks.max())))
     step, bar = 0.3, 0.16
-    top = 0.35 + bar * len(found.groups)
+    top = 0.35 + bar * len(found.alike)
     depth = top + step * left + 0.1
     figure = figure_class()(figsize=(8.6, 1.0 + 0.95 * (depth + 0.5)))
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0 - 0.55 / figure.get_figheight()))
@@ -301,7 +286,7 @@ def critical_difference(found: Comparison, title: str) -> Any:
         text = f"{name}  {rank:.2f}" if near else f"{rank:.2f}  {name}"
         gap = 0.012 * span
         ax.text(x - gap if near else x + gap, y, text, ha="right" if near else "left", va="center")
-    for place, (first, last) in enumerate(found.groups):
+    for place, (first, last) in enumerate(found.alike):
         y = 0.2 + bar * place
         ends = [found.ranks[first] - 0.008 * span, found.ranks[last] + 0.008 * span]
         ax.plot(ends, [y, y], color="#0072b2", linewidth=3.2, solid_capstyle="butt")

@@ -7,7 +7,7 @@ import math
 import time
 import warnings
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +16,8 @@ import numpy as np
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import knn_score
-from .plan import POOLS, SIDES, Job, Preset, Study, folds_of, stable_number
+from ..judging.knn_judge import POOLS, knn_score
+from .plan import SIDES, Job, Preset, Study, folds_of, stable_number
 from .records import Record
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def prepare_job(job: Job, study: Study) -> None:
     rows = np.concatenate([np.flatnonzero(part)[:_SAMPLE] for part in (labeled, ~labeled)])
     small = replace(study.preset, n_trees=2, tuning_trees=2, levels=(0.5,))
     train, target = train.take(rows), target.take(rows)
-    _rank_quietly(job.family, train, target, small, 0)
+    rank_both(job.family, train, target, small, 0)
     for pool in POOLS:
         knn_score(np.ones(train.shape[1]), train, target, train, target, small.judge_k, pool, 1)
     _prepared.add((job.dataset, job.family))
@@ -59,11 +59,13 @@ def prepare_job(job: Job, study: Study) -> None:
 def run_job(job: Job, study: Study) -> list[Record]:
     """Rank and judge; the result depends on the arguments and the data alone, but for the seconds."""
     train, train_target, test, test_target = _parts(job, study)
-    seed = stable_number(study.seed, *job[:4])
-    found = _rank_quietly(job.family, train, train_target, study.preset, seed)
+    seed = stable_number(study.seed, *job.place)
+    found = rank_both(job.family, train, train_target, study.preset, seed)
     names = [(side, score) for side, ranked in found.items() for score in ranked.scores]
     rankings = np.stack([found[side].scores[score] for side, score in names])
-    task = train_target.task
+    task = TASKS[train_target.task]
+    n_labels = int(train_target.labeled.sum())
+    about = (job.dataset, task.name, job.group, job.fold, job.n_labeled, n_labels, len(test), job.family)
     records = []
     for pool in POOLS:
         judged = knn_score(rankings, train, train_target, test, test_target, study.preset.judge_k, pool, 1)
@@ -71,28 +73,10 @@ def run_job(job: Job, study: Study) -> list[Record]:
             raise ValueError(f"The judge gave {judged[~np.isfinite(judged)][0]} for a ranking.")
         for (side, score), values in zip(names, judged.tolist()):
             ranked = found[side]
+            took = (ranked.seconds, ranked.tuning_seconds, json.dumps(ranked.setting, sort_keys=True))
             for k, value in zip(study.preset.judge_k, values):
-                record = Record(
-                    dataset=job.dataset,
-                    task=task,
-                    group=job.group,
-                    fold=job.fold,
-                    n_labeled=job.n_labeled,
-                    labels_used=int(train_target.labeled.sum()),
-                    n_test=len(test),
-                    family=job.family,
-                    side=side,
-                    score=score,
-                    pool=pool,
-                    k=k,
-                    measure=TASKS[task].measure,
-                    greater_is_better=TASKS[task].greater_is_better,
-                    value=value,
-                    seconds=ranked.seconds,
-                    tuning_seconds=ranked.tuning_seconds,
-                    setting=json.dumps(ranked.setting, sort_keys=True),
-                )
-                records.append(record)
+                judge = (pool, k, task.measure, task.greater_is_better, value)
+                records.append(Record(*about, side, score, *judge, *took))
     return records
 
 
@@ -100,14 +84,11 @@ def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: i
     """The rankings of a family for each side; those without unlabelled rows see the labelled ones alone."""
     if family == "equal":
         return {"ssl": Ranked({"equal": np.ones(table.shape[1])}, 0.0, 0.0, {})}
-    rank = {"relief": _relief, "laplace": _laplace}.get(family)
-    found = {}
-    for side, use_unlabeled in SIDES.items():
-        if rank is not None:
-            found[side] = rank(table, target, use_unlabeled, preset, seed)
-        else:
-            found[side] = _forest(family, table, target, use_unlabeled, preset, seed)
-    return found
+    rank = {"relief": _relief, "laplace": _laplace}.get(family, partial(_forest, family))
+    with warnings.catch_warnings():
+        # What rankers say about single fits (too few labels to tune with) shows in the settings.
+        warnings.simplefilter("ignore", UserWarning)
+        return {side: rank(table, target, unlabeled, preset, seed) for side, unlabeled in SIDES.items()}
 
 
 def _forest(
@@ -154,11 +135,7 @@ def _relief(table: Table, target: Target, use_unlabeled: bool, preset: Preset, s
     common: dict[str, Any] = {"use_unlabeled": use_unlabeled, "seed": seed, "n_jobs": 1}
     began = time.thread_time()
     chosen = relief_scores(
-        table,
-        target,
-        n_neighbors=preset.relief_neighbors,
-        influence=preset.relief_influences,
-        **common,
+        table, target, n_neighbors=preset.relief_neighbors, influence=preset.relief_influences, **common
     )
     tuned = time.thread_time()
     # Again with the setting fixed: all settings share one search, so its time cannot be told from the first.
@@ -176,13 +153,6 @@ def _laplace(table: Table, target: Target, use_unlabeled: bool, preset: Preset, 
     began = time.thread_time()
     scores = laplace_scores(table, target, use_unlabeled=use_unlabeled, n_jobs=1)
     return Ranked({"laplace": scores}, time.thread_time() - began, 0.0, {})
-
-
-def _rank_quietly(family: str, table: Table, target: Target, preset: Preset, seed: int) -> dict[str, Ranked]:
-    with warnings.catch_warnings():
-        # What rankers say about single fits (too few labels to tune with) shows in the settings.
-        warnings.simplefilter("ignore", UserWarning)
-        return rank_both(family, table, target, preset, seed)
 
 
 def _parts(job: Job, study: Study) -> tuple[Table, Target, Table, Target]:

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 from .plan import Job, Study
 from .records import Record
@@ -29,20 +29,24 @@ class Outcome(NamedTuple):
     died: bool = False
 
 
-class Workers(Protocol):
-    """What can run jobs: processes here, or a cluster."""
+class Workers:
+    """What waits for jobs to end, wherever they run: whatever ends is put into the queue `_ended`."""
 
-    def free(self) -> int:
-        """How many more jobs can be submitted now."""
-
-    def submit(self, job: Job) -> None:
-        """Start a job."""
+    def __init__(self) -> None:
+        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def wait(self, timeout: float) -> list[Outcome]:
         """Jobs that ended, as soon as there is one, or nothing after `timeout` seconds."""
+        found: list[Outcome] = []
+        try:
+            while True:
+                found += self._outcomes(self._ended.get(timeout=0.0 if found else timeout))
+        except queue.Empty:
+            return found
 
-    def close(self) -> None:
-        """Stop everything at once."""
+    def _outcomes(self, ended: Any) -> list[Outcome]:
+        """What an entry of the queue says: the end of a job, or nothing that the run must know."""
+        raise NotImplementedError
 
 
 def perform(job: Job, study: Study) -> Outcome:
@@ -60,7 +64,7 @@ def perform(job: Job, study: Study) -> Outcome:
         return Outcome(job, [], text, time.perf_counter() - began)
 
 
-class LocalWorkers:
+class LocalWorkers(Workers):
     """Processes that take one job at a time.
 
     Plain child processes that speak through pipes. Unlike a pool of the standard library they know which job
@@ -69,8 +73,8 @@ class LocalWorkers:
     """
 
     def __init__(self, study: Study, n_workers: int) -> None:
+        super().__init__()
         self._study = study
-        self._ended: queue.SimpleQueue[tuple[_Child, Any]] = queue.SimpleQueue()
         self._children = [_Child(study, self._ended) for _ in range(n_workers)]
 
     def free(self) -> int:
@@ -81,21 +85,6 @@ class LocalWorkers:
         """Give a job to a child that has none."""
         next(child for child in self._children if child.job is None).start(job)
 
-    def wait(self, timeout: float) -> list[Outcome]:
-        """Jobs that ended; a child that went away is replaced."""
-        found: list[Outcome] = []
-        try:
-            while True:
-                child, outcome = self._ended.get(timeout=0.0 if found else timeout)
-                if outcome is None:
-                    outcome = self._replace(child)
-                else:
-                    child.job = None
-                if outcome is not None:
-                    found.append(outcome)
-        except queue.Empty:
-            return found
-
     def close(self) -> None:
         """Kill the children."""
         for child in self._children:
@@ -103,7 +92,11 @@ class LocalWorkers:
         for child in self._children:
             child.wait()
 
-    def _replace(self, child: _Child) -> Outcome | None:
+    def _outcomes(self, ended: tuple[_Child, Outcome | None]) -> list[Outcome]:
+        child, outcome = ended
+        if outcome is not None:
+            child.job = None
+            return [outcome]
         code = child.wait()
         if not child.ready:
             raise RuntimeError(
@@ -112,9 +105,10 @@ class LocalWorkers:
             )
         self._children[self._children.index(child)] = _Child(self._study, self._ended)
         if child.job is None:
-            return None
+            return []
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return Outcome(child.job, [], f"the process of the job {how}", child.seconds(), died=True)
+        seconds = time.perf_counter() - child.began
+        return [Outcome(child.job, [], f"the process of the job {how}", seconds, died=True)]
 
 
 class _Child:
@@ -123,7 +117,7 @@ class _Child:
     def __init__(self, study: Study, ended: queue.SimpleQueue[tuple[_Child, Any]]) -> None:
         self.job: Job | None = None
         self.ready = False
-        self._began = 0.0
+        self.began = 0.0
         self._ended = ended
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from semirank.study.local_workers import serve; serve()"],
@@ -142,12 +136,8 @@ class _Child:
 
     def start(self, job: Job) -> None:
         """Send a job."""
-        self.job, self._began = job, time.perf_counter()
+        self.job, self.began = job, time.perf_counter()
         self._send(job)
-
-    def seconds(self) -> float:
-        """Since the job was sent."""
-        return time.perf_counter() - self._began
 
     def wait(self) -> int:
         """For its end; returns the exit code."""
@@ -159,8 +149,7 @@ class _Child:
 
     def _send(self, message: object) -> None:
         with suppress(OSError):  # it went away: the listener notices
-            pickle.dump(message, self._input)
-            self._input.flush()
+            _write(self._input, message)
 
     def _listen(self) -> None:
         for message in _messages(self._output):
@@ -187,14 +176,14 @@ def serve() -> None:
         os._exit(1)  # the parent is gone, and with it the reader of the results
 
     threading.Thread(target=listen, daemon=True).start()
-    _reply(output, "ready")
+    _write(output, "ready")
     while True:
-        _reply(output, perform(jobs.get(), study))
+        _write(output, perform(jobs.get(), study))
 
 
-def _reply(output: IO[bytes], message: object) -> None:
-    pickle.dump(message, output)
-    output.flush()
+def _write(stream: IO[bytes], message: object) -> None:
+    pickle.dump(message, stream)
+    stream.flush()
 
 
 def _messages(stream: IO[bytes]) -> Iterator[Any]:

@@ -32,6 +32,11 @@ def paper_names() -> dict[str, str]:
     return {name: group for group, some in paper_tables()["datasets"].items() for name in some}
 
 
+def printed_differences(group: str, dataset: str) -> dict[str, float]:
+    """The paper's differences of areas on a data set, by score; none for data sets that it does not have."""
+    return paper_tables()["difference"].get(group, {}).get(dataset, {})
+
+
 def known_stand_ins() -> dict[str, str]:
     """Data sets of the registry that stand in for one of the paper's, with the one they replace."""
     from ..datasets.registry import entries

@@ -11,6 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..rankers.methods import ENSEMBLES, FAMILIES, IMPORTANCES, METHODS, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
+
 if TYPE_CHECKING:
     from ..datasets.registry import StudyData
     from ..judging.splits import Fold
@@ -18,16 +20,10 @@ if TYPE_CHECKING:
 # Part of every key: raise it when a change of the library changes results, and all jobs are due again.
 RESULT_VERSION = 1
 
-FORESTS = ("random_forest", "extra_trees", "bagging")
-FOREST_SCORES = ("genie3", "rforest", "symbolic")
 # "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (Def. 2.2).
-FAMILIES = (*FORESTS, "relief", "laplace", "equal")
-POOLS = ("labelled", "all")
+JOB_FAMILIES = (*FAMILIES, "equal")
+FOREST_SCORES = tuple(sorted(IMPORTANCES))  # the order of the paper's tables
 SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
-
-_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-# (0, 1) first: equal scores go to the setting without tuning (Def. 1.6).
-_INFLUENCES = ((0.0, 1.0), *((a, b) for a, b in product(_QUARTERS, repeat=2) if a <= b and (a, b) != (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -69,8 +65,8 @@ class Preset:
     levels: tuple[float, ...]
     tuning_trees: int
     min_labeled: int
-    relief_neighbors: tuple[int, ...] = (15, 20, 30)
-    relief_influences: tuple[tuple[float, float], ...] = _INFLUENCES
+    relief_neighbors: tuple[int, ...] = RELIEF_NEIGHBORS
+    relief_influences: tuple[tuple[float, float], ...] = RELIEF_INFLUENCES
     judge_k: tuple[int, ...] = (20, 40)
 
 
@@ -93,7 +89,7 @@ PRESETS = {
             n_labeled=(50, 200, 500),
             n_trees=50,
             rule="oob",
-            levels=_QUARTERS,
+            levels=(0.0, 0.25, 0.5, 0.75, 1.0),
             tuning_trees=25,
             min_labeled=4,
         ),
@@ -110,23 +106,15 @@ class Study(NamedTuple):
     folder: Path | None
 
 
-class Facts(NamedTuple):
-    """What planning needs to know of a data set."""
-
-    name: str
-    task: str
-    group: str
-    sha256: str
-    n_rows: int
-    n_features: int
-    # Of the target (classes, numbers, labels) and of nominal features with more than two values.
-    n_columns: int
-    n_folds: int
-    n_labeled: tuple[int, ...]
-
-
 class Job(NamedTuple):
-    """One data set, fold, number of labels and family of methods; independent of all others."""
+    """One data set, fold, number of labels and family of methods; independent of all others.
+
+    Examples
+    --------
+    >>> job = Job("Digits", 2, 50, "relief", "classification", "classification", "sha256", "key", 1.0)
+    >>> job.place, job.describe()
+    (('Digits', 2, 50, 'relief'), 'Digits, fold 2, 50 labels, relief')
+    """
 
     dataset: str
     fold: int
@@ -138,6 +126,19 @@ class Job(NamedTuple):
     key: str
     # Estimated seconds.
     cost: float
+    # What the store knows of it: "missing", "claimed", "done" or "failed", its seconds, and why it failed.
+    state: str = "missing"
+    job_seconds: float | None = None
+    error: str | None = None
+
+    @property
+    def place(self) -> tuple[str, int, int, str]:
+        """What the job is about, whatever the data and the numbers of the preset."""
+        return self[:4]
+
+    def describe(self) -> str:
+        """The job in words."""
+        return f"{self.dataset}, fold {self.fold}, {self.n_labeled} labels, {self.family}"
 
 
 def stable_number(*parts: object) -> int:
@@ -158,8 +159,8 @@ def find_preset(name: str) -> Preset:
 
 def find_families(names: Iterable[str]) -> tuple[str, ...]:
     """The families of these names, in the usual order; all of them where none is named."""
-    wanted = {_known(name, FAMILIES, "method") for name in names}
-    return tuple(family for family in FAMILIES if family in wanted or not wanted)
+    wanted = {_known(name, JOB_FAMILIES, "method") for name in names}
+    return tuple(family for family in JOB_FAMILIES if family in wanted or not wanted)
 
 
 def folds_of(data: StudyData, study: Study) -> list[Fold]:
@@ -176,42 +177,29 @@ def folds_of(data: StudyData, study: Study) -> list[Fold]:
     )
 
 
-def facts_of(data: StudyData, study: Study) -> Facts:
-    """What planning needs to know of an open data set."""
+def fits(family: str, task: str) -> bool:
+    """Whether a family is run for a task. Laplace is for regression only, as in the paper.
+
+    Examples
+    --------
+    >>> fits("laplace", "regression"), fits("laplace", "multi_target"), fits("equal", "multi_target")
+    (True, False, True)
+    """
+    return family not in METHODS or METHODS[family].task in ("", task)
+
+
+def jobs_of(data: StudyData, study: Study, families: Sequence[str] = JOB_FAMILIES) -> list[Job]:
+    """The jobs of one data set."""
+    name, task, group, sha256 = data.entry.name, data.dataset.target.task, data.entry.group, data.sha256
     folds = folds_of(data, study)
-    target, n_values = data.dataset.target, data.dataset.X.n_values
-    return Facts(
-        name=data.entry.name,
-        task=target.task,
-        group=data.entry.group,
-        sha256=data.sha256,
-        n_rows=len(data.dataset.X),
-        n_features=data.dataset.X.shape[1],
-        n_columns=(target.n_classes or target.values.shape[1]) + int(n_values[n_values > 2].sum()),
-        n_folds=len(folds),
-        n_labeled=tuple(folds[0].labeled),
-    )
-
-
-def jobs_of(facts: Facts, study: Study, families: Sequence[str] = FAMILIES) -> list[Job]:
-    """The jobs of one data set. Laplace is for regression, as in the paper."""
-    fitting = [family for family in families if family != "laplace" or facts.task == "regression"]
-    return [
-        Job(
-            facts.name,
-            fold,
-            n_labeled,
-            family,
-            facts.task,
-            facts.group,
-            facts.sha256,
-            job_key(facts.name, facts.sha256, fold, n_labeled, family, study),
-            job_cost(facts, family, study.preset),
-        )
-        for family in fitting
-        for fold in range(facts.n_folds)
-        for n_labeled in facts.n_labeled
-    ]
+    found = []
+    for family in families:
+        if fits(family, task):
+            cost = job_cost(data, len(folds), family, study.preset)
+            for fold, n_labeled in product(range(len(folds)), folds[0].labeled):
+                key = job_key(name, sha256, fold, n_labeled, family, study)
+                found.append(Job(name, fold, n_labeled, family, task, group, sha256, key, cost))
+    return found
 
 
 def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]:
@@ -222,14 +210,16 @@ def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]
     >>> sorted(judged_values("equal", PRESETS["quick"]))[0], len(judged_values("bagging", PRESETS["quick"]))
     (('ssl', 'equal', 'all', 20), 24)
     """
+    from ..judging.knn_judge import POOLS
+
     sides = ("ssl",) if family == "equal" else tuple(SIDES)
-    scores = FOREST_SCORES if family in FORESTS else (family,)
+    scores = FOREST_SCORES if family in ENSEMBLES else (family,)
     return set(product(sides, scores, POOLS, preset.judge_k))
 
 
 def cheapest_first(jobs: Iterable[Job]) -> list[Job]:
     """So that an unfinished run covers many data sets; the jobs of one data set and family stay together."""
-    return sorted(jobs, key=lambda job: (job.cost, job[:4]))
+    return sorted(jobs, key=lambda job: (job.cost, job.place))
 
 
 def job_key(name: str, sha256: str, fold: int, n_labeled: int, family: str, study: Study) -> str:
@@ -239,20 +229,23 @@ def job_key(name: str, sha256: str, fold: int, n_labeled: int, family: str, stud
     return _digest([RESULT_VERSION, name, sha256, fold, n_labeled, family, study.seed, numbers], 16).hex()
 
 
-def job_cost(facts: Facts, family: str, preset: Preset) -> float:
+def job_cost(data: StudyData, n_folds: int, family: str, preset: Preset) -> float:
     """About the seconds of a job on one core; what counts is the order of magnitude.
 
     Forests: trees x levels of a tree x rows x (candidate features and columns of the impurity), the columns
     of numbers being almost free; the others: pairs of rows x features.
     """
-    n, d = facts.n_rows, facts.n_features
-    if facts.n_folds > 1:
-        n -= n // facts.n_folds
-    if family not in FORESTS:
+    target, n_values = data.dataset.target, data.dataset.X.n_values
+    n, d = data.dataset.X.shape
+    if n_folds > 1:
+        n -= n // n_folds
+    if family not in ENSEMBLES:
         start, pair = _PAIRS[family]
         return start + pair * n * n * (d + 50)
     candidates = math.sqrt(d) if family == "random_forest" else d
-    step = 1e-6 + 1.5e-8 * facts.n_columns + _CANDIDATE[family] * candidates
+    # Of the target (classes, numbers, labels) and of nominal features with more than two values.
+    n_columns = (target.n_classes or target.values.shape[1]) + int(n_values[n_values > 2].sum())
+    step = 1e-6 + 1.5e-8 * n_columns + _CANDIDATE[family] * candidates
     repeats = 4 if preset.rule == "cv" else 1
     trees = preset.n_trees + len(preset.levels) * repeats * preset.tuning_trees
     return step * trees * n * math.log2(n)

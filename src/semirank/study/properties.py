@@ -44,7 +44,7 @@ def dataset_properties(
     """
     say = say or (lambda text: None)
     with Store(store, read_only=True) as opened:
-        names = {row.dataset for row in opened.jobs() if row.state == "done"}
+        names = {job.dataset for job in opened.jobs() if job.state == "done"}
         known = {name: numbers for name, numbers in opened.properties().items() if name in names}
     if data is None:
         return known

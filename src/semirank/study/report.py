@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from .. import __version__
@@ -12,27 +13,10 @@ from ..report.svg_charts import text
 from ..runtime.atomic_write import write_whole
 from .figures import Picture, drawn, pictures
 from .paper import paper_names
+from .plan import Job
 from .records import Record
 from .results import Results, collect
-from .store import JobRow
-from .tables import sheets
-
-# Only what the style sheet of the ranking report lacks: figures keep their white ground in the dark.
-STYLE = """
-figure { margin: 18px 0 6px; } figcaption { color: var(--soft); font-size: 13px; margin-top: 4px; }
-figure img { display: block; width: 100%; height: auto; background: #fff; border-radius: 8px; }
-figure.small { max-width: 760px; }
-nav ol { columns: 2 320px; margin: 0; padding-left: 22px; } nav a, td a { color: rgb(var(--blue)); }
-main { max-width: 1280px; }
-table.plain th, table.plain td { padding: 4px 8px; font-size: 13px; }
-table.plain th { white-space: normal; vertical-align: bottom; }
-table.plain td.text { min-width: 0; max-width: none; white-space: nowrap; }
-table.plain td.text:first-child, table.plain td.text:last-child {
-  white-space: normal; max-width: 300px; overflow-wrap: break-word;
-}
-table.plain td.text:first-child { min-width: 18ch; }
-section h3 { font-size: 15px; } #tables .notes li { color: var(--soft); font-size: 13px; }
-"""
+from .tables import all_tables
 
 READING = (
     "Differences: each point is a data set and score, the dotted line is full agreement with the paper. "
@@ -46,7 +30,7 @@ def write_report(
     records: Iterable[Record],
     out: Path | str,
     *,
-    jobs: Iterable[JobRow] = (),
+    jobs: Iterable[Job] = (),
     properties: Mapping[str, Mapping[str, float]] | None = None,
     stand_ins: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
@@ -83,23 +67,21 @@ def page_path(out: Path | str) -> Path:
 
 
 def render(
-    results: Results,
-    jobs: Iterable[JobRow],
-    properties: Mapping[str, Mapping[str, float]],
-    notes: Sequence[str],
+    results: Results, jobs: Iterable[Job], properties: Mapping[str, Mapping[str, float]], notes: Sequence[str]
 ) -> str:
     """The text of the page."""
-    shown = [sheet for sheet in sheets(results, jobs, properties) if not sheet.only_csv]
+    shown = [table for table in all_tables(results, jobs, properties) if table.title]
     tables = "".join(
-        f'<section id="t{i}"><h2>{text(s.title)}</h2><p class="hint">{text(s.text)}</p>{s.html()}</section>'
-        for i, s in enumerate(shown)
+        f'<section id="t{i}"><h2>{text(t.title)}</h2><p class="hint">{text(t.text)}</p>{t.html()}</section>'
+        for i, t in enumerate(shown)
     )
     found = list(pictures(results))
     images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(found)]
-    links = [f'<li><a href="#t{i}">{text(sheet.title)}</a></li>' for i, sheet in enumerate(shown)]
+    links = [f'<li><a href="#t{i}">{text(table.title)}</a></li>' for i, table in enumerate(shown)]
     links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(found)]
     said = "".join(f"<li>{text(note)}</li>" for note in notes)
-    return f"""{head(f"Study of {len(results.about)} data sets", __version__, style=STYLE)}
+    style = (files(__package__) / "report.css").read_text(encoding="utf-8")
+    return f"""{head(f"Study of {len(results.about)} data sets", __version__, style=style)}
 <body>
 <main>
 <header>

@@ -7,28 +7,31 @@ scores are averaged with the sizes of the test parts, then the area is taken ove
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.tasks import HEADINGS
 from ..evaluation.curves import area
+from ..judging.knn_judge import POOLS
+from ..rankers import methods
+from ..rankers.methods import ENSEMBLES, FAMILIES
 from .paper import known_stand_ins, paper_names
-from .plan import FOREST_SCORES, FORESTS
+from .plan import FOREST_SCORES, SIDES
 from .records import Record
 from .statistics import rank_rows
 
-GROUPS = tuple(HEADINGS)
-ENSEMBLES = FORESTS
-SCORES = (*FOREST_SCORES, "relief", "laplace")
-FAMILIES = (*ENSEMBLES, "relief", "laplace")
-
-# What is subtracted from what: the judge's pool for the semi-supervised and the supervised side (Def. 2.2).
-POOLS = {"fair": ("labelled", "labelled"), "paper": ("all", "labelled"), "all": ("all", "all")}
-DEFINITIONS = (*POOLS, "pool")  # "pool": every feature counts 1, only the pool changes
+SCORES = tuple(dict.fromkeys((*FOREST_SCORES, *methods.SCORES)))
+# What is subtracted from what: the side of the ranking and the judge's pool (Def. 2.2).
+DEFINITIONS = {
+    "fair": (("ssl", "labelled"), ("sl", "labelled")),
+    "paper": (("ssl", "all"), ("sl", "labelled")),
+    "all": (("ssl", "all"), ("sl", "all")),
+    "pool": (("ssl", "all"), ("ssl", "labelled")),  # every feature counts 1, only the pool changes
+}
 
 Cell = tuple[int, int]  # (L, fold)
 
@@ -51,6 +54,38 @@ class About(NamedTuple):
     measure: str
     greater_is_better: bool
     stand_in_for: str | None
+
+
+class Areas(NamedTuple):
+    """Areas of some curves over the cells that they share, larger is better, and what they rest on."""
+
+    values: np.ndarray
+    levels: tuple[int, ...]
+    n_folds: int
+
+
+class Matrix(NamedTuple):
+    """Values of methods (columns) on data sets (rows), larger is better; incomplete ones are left out."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    left_out: tuple[str, ...]
+
+
+class Difference(NamedTuple):
+    """Area of the semi-supervised curve minus the supervised one; more than 0 is better."""
+
+    dataset: str
+    group: str
+    stand_in_for: str | None
+    score: str
+    definition: str
+    k: int
+    value: float
+    ssl_family: str
+    sl_family: str
+    levels: tuple[int, ...]
+    n_folds: int
 
 
 @dataclass(frozen=True)
@@ -84,51 +119,77 @@ class Results:
 
     def names(self, group: str | None = None, *, stand_ins: bool = False) -> tuple[str, ...]:
         """Data sets of a group (of all groups), the paper's own ones or all."""
+        wanted = {name for name, about in self.about.items() if group in (None, about.group)}
         return tuple(
-            name
-            for name, about in self.about.items()
-            if group in (None, about.group) and (stand_ins or about.stand_in_for is None)
+            n for n, a in self.about.items() if n in wanted and (stand_ins or a.stand_in_for is None)
         )
 
-    def family(self, dataset: str, side: str, pool: str, score: str) -> str:
-        """The family that stands for a score; Relief, Laplace and no ranking stand for themselves."""
-        return self.ensembles.get((self.about[dataset].group, side, pool, score), score)
-
     def key(self, dataset: str, side: str, score: str, pool: str, k: int) -> Key:
-        return Key(dataset, self.family(dataset, side, pool, score), side, score, pool, k)
+        """The curve of a score, by the family that stands for it; only forests have a choice."""
+        family = self.ensembles.get((self.about[dataset].group, side, pool, score), score)
+        return Key(dataset, family, side, score, pool, k)
 
+    def cells(self, dataset: str) -> set[Cell]:
+        """The (L, fold) for which anything is known about a data set."""
+        return {cell for key, curve in self.values.items() if key.dataset == dataset for cell in curve}
 
-class Areas(NamedTuple):
-    """Areas of some curves over the cells that they share, larger is better, and what they rest on."""
+    def areas(self, keys: Sequence[Key]) -> Areas | None:
+        """Areas under several curves of one data set, over the cells they all have, if there are any."""
+        curves = [self.values.get(key, {}) for key in keys]
+        cells = sorted(set.intersection(*map(set, curves)))
+        if not cells:
+            return None
+        levels, n_folds = levels_and_folds(cells)
+        sign = 1.0 if self.about[keys[0].dataset].greater_is_better else -1.0
+        values = [sign * area(levels, level_means(curve, cells)) for curve in curves]
+        return Areas(np.array(values), levels, n_folds)
 
-    values: np.ndarray
-    levels: tuple[int, ...]
-    n_folds: int
-    n_cells: int
+    def area_matrix(self, keys: Mapping[str, Sequence[Key]]) -> Matrix:
+        """Areas for each data set (the mapping's names); a data set that lacks a curve is left out."""
+        found = {name: self.areas(some) for name, some in keys.items()}
+        return _matrix({name: areas and areas.values for name, areas in found.items()})
 
+    def quality_matrix(self, names: Iterable[str], columns: Sequence[tuple[str, str, str]]) -> Matrix:
+        """Areas of the (side, score, pool) in `columns`, each by the ensemble chosen for it."""
+        return self.area_matrix({n: [self.key(n, *column, self.ks[-1]) for column in columns] for n in names})
 
-class Matrix(NamedTuple):
-    """Values of methods (columns) on data sets (rows), larger is better; incomplete ones are left out."""
+    def time_matrix(
+        self, names: Iterable[str], families: Sequence[str], side: str = "ssl", end: int | None = None
+    ) -> Matrix:
+        """Minus the mean seconds of each family over the cells of :meth:`time_cells`: larger is better."""
+        rows: dict[str, np.ndarray | None] = {}
+        for name in names:
+            cells = self.time_cells(name, families, side, end)
+            times = [self.seconds.get((name, family, side), {}) for family in families]
+            rows[name] = -np.array([np.mean([t[c][0] for c in cells]) for t in times]) if cells else None
+        return _matrix(rows)
 
-    names: tuple[str, ...]
-    values: np.ndarray
-    left_out: tuple[str, ...]
+    def time_cells(self, name: str, families: Sequence[str], side: str, end: int | None) -> list[Cell]:
+        """Cells in which all families were timed; `end` = 0 or -1 keeps the smallest or largest L only."""
+        times = [set(self.seconds.get((name, family, side), {})) for family in families]
+        cells = sorted(set.intersection(*times)) if times else []
+        return cells if end is None else [cell for cell in cells if cell[0] == cells[end][0]]
 
+    def compared_everywhere(self, names: Iterable[str], of: str = "score") -> tuple[str, ...]:
+        """Scores (or families, `of`="family") that occur in every group that the data sets belong to."""
+        found: dict[str, set[str]] = {self.about[name].group: set() for name in names}
+        for key in self.values:
+            if key.dataset in names:
+                found[self.about[key.dataset].group].add(getattr(key, of))
+        everywhere = set.intersection(*found.values()) if found else set()
+        return tuple(name for name in (SCORES if of == "score" else FAMILIES) if name in everywhere)
 
-class Difference(NamedTuple):
-    """Area of the semi-supervised curve minus the supervised one; more than 0 is better."""
-
-    dataset: str
-    group: str
-    stand_in_for: str | None
-    score: str
-    definition: str
-    k: int
-    value: float
-    ssl_family: str
-    sl_family: str
-    levels: tuple[int, ...]
-    n_folds: int
+    def differences(self, definition: str, k: int) -> list[Difference]:
+        """Semi-supervised minus supervised, for all data sets and scores that have both."""
+        found = []
+        for name, about in self.about.items():
+            for score in ("equal",) if definition == "pool" else SCORES:
+                ssl, sl = (self.key(name, side, score, pool, k) for side, pool in DEFINITIONS[definition])
+                if areas := self.areas([ssl, sl]):
+                    value = float(areas.values[0] - areas.values[1])
+                    what = (name, about.group, about.stand_in_for, score, definition, k)
+                    found.append(Difference(*what, value, ssl.family, sl.family, *areas[1:]))
+        return found
 
 
 def collect(records: Iterable[Record], stand_ins: Mapping[str, str] | None = None) -> Results:
@@ -142,49 +203,38 @@ def collect(records: Iterable[Record], stand_ins: Mapping[str, str] | None = Non
         Name of a data set that stands in for another -> the name of the other; by default what the registry
         says.
     """
-    if stand_ins is None:
-        stand_ins = known_stand_ins()
-    about: dict[str, About] = {}
-    values: dict[Key, dict[Cell, tuple[float, int]]] = {}
-    seconds: dict[tuple[str, str, str], dict[Cell, tuple[float, float]]] = {}
-    settings: dict[tuple[str, str], dict[Cell, dict[str, Any]]] = {}
+    stand_ins = known_stand_ins() if stand_ins is None else stand_ins
+    found = Results({}, {}, {}, {}, ())
     for r in records:
         key, cell = Key(r.dataset, r.family, r.side, r.score, r.pool, r.k), (r.n_labeled, r.fold)
-        if not math.isfinite(r.value):
-            raise ValueError(f"the record {key} at L = {cell[0]}, fold {cell[1]} has no finite value.")
-        curve = values.setdefault(key, {})
+        curve = found.values.setdefault(key, {})
         if cell in curve:
             raise ValueError(
                 f"there are two records of {r.family} on {r.dataset} at L = {cell[0]}, fold {cell[1]}; "
                 "pass the records of one preset and seed at a time."
             )
         curve[cell] = (r.value, r.n_test)
-        about.setdefault(r.dataset, About(r.group, r.measure, r.greater_is_better, stand_ins.get(r.dataset)))
+        found.about[r.dataset] = About(r.group, r.measure, r.greater_is_better, stand_ins.get(r.dataset))
         if r.family != "equal":
-            seconds.setdefault((r.dataset, r.family, r.side), {})[cell] = (r.seconds, r.tuning_seconds)
+            found.seconds.setdefault((r.dataset, r.family, r.side), {})[cell] = r.seconds, r.tuning_seconds
             if r.side == "ssl":
-                settings.setdefault((r.dataset, r.family), {})[cell] = json.loads(r.setting or "{}")
-    found = Results(
-        dict(sorted(about.items(), key=_place)),
-        values,
-        seconds,
-        settings,
-        tuple(sorted({key.k for key in values})),
-    )
+                found.settings.setdefault((r.dataset, r.family), {})[cell] = json.loads(r.setting or "{}")
+    about = dict(sorted(found.about.items(), key=_place))
+    found = replace(found, about=about, ks=tuple(sorted({key.k for key in found.values})))
     found.ensembles.update(_choose_ensembles(found))
     return found
 
 
-def shared_areas(results: Results, keys: Sequence[Key]) -> Areas | None:
-    """Areas under several curves of one data set, over the cells they all have; None if there are none."""
-    curves = [results.values.get(key, {}) for key in keys]
-    cells = sorted(set.intersection(*map(set, curves)))
-    if not cells:
-        return None
-    levels = sorted({level for level, _ in cells})
-    sign = 1.0 if results.about[keys[0].dataset].greater_is_better else -1.0
-    values = [sign * area(levels, level_means(curve, cells)) for curve in curves]
-    return Areas(np.array(values), tuple(levels), len({fold for _, fold in cells}), len(cells))
+def levels_and_folds(cells: Iterable[Cell]) -> tuple[tuple[int, ...], int]:
+    """The numbers of labels L, increasing, and how many folds there are.
+
+    Examples
+    --------
+    >>> levels_and_folds([(200, 0), (50, 0), (50, 1)])
+    ((50, 200), 2)
+    """
+    cells = set(cells)
+    return tuple(sorted({level for level, _ in cells})), len({fold for _, fold in cells})
 
 
 def level_means(curve: Mapping[Cell, tuple[float, int]], cells: Iterable[Cell]) -> list[float]:
@@ -198,80 +248,6 @@ def level_means(curve: Mapping[Cell, tuple[float, int]], cells: Iterable[Cell]) 
     return [total[level] / rows[level] for level in total]
 
 
-def area_matrix(results: Results, keys: Mapping[str, Sequence[Key]]) -> Matrix:
-    """Areas for each data set (the mapping's names); a data set that lacks a curve is left out."""
-    found = {name: shared_areas(results, some) for name, some in keys.items()}
-    return _matrix({name: None if areas is None else areas.values for name, areas in found.items()})
-
-
-def time_matrix(
-    results: Results,
-    names: Iterable[str],
-    families: Sequence[str],
-    side: str = "ssl",
-    end: int | None = None,
-) -> Matrix:
-    """Minus the mean seconds of each family over the cells of :func:`time_cells`: larger is better."""
-    rows: dict[str, np.ndarray | None] = {}
-    for name in names:
-        cells = time_cells(results, name, families, side, end)
-        times = [results.seconds.get((name, family, side), {}) for family in families]
-        rows[name] = -np.array([np.mean([t[c][0] for c in cells]) for t in times]) if cells else None
-    return _matrix(rows)
-
-
-def time_cells(
-    results: Results, name: str, families: Sequence[str], side: str, end: int | None
-) -> list[Cell]:
-    """Cells in which all families were timed; `end` = 0 or -1 keeps the smallest or the largest L only."""
-    times = [set(results.seconds.get((name, family, side), {})) for family in families]
-    cells = sorted(set.intersection(*times)) if times else []
-    return cells if end is None else [cell for cell in cells if cell[0] == cells[end][0]]
-
-
-def methods(results: Results, names: Iterable[str], of: str = "score") -> tuple[str, ...]:
-    """Scores (or families, `of`="family") that occur in every group that the data sets belong to."""
-    wanted = set(names)
-    found: dict[str, set[str]] = {}
-    for key in results.values:
-        if key.dataset in wanted:
-            found.setdefault(results.about[key.dataset].group, set()).add(getattr(key, of))
-    order = SCORES if of == "score" else FAMILIES
-    everywhere = set.intersection(*found.values()) if found else set()
-    return tuple(name for name in order if name in everywhere)
-
-
-def quality_matrix(
-    results: Results, names: Iterable[str], columns: Sequence[tuple[str, str, str]], k: int
-) -> Matrix:
-    """Areas on each data set of the (side, score, pool) in `columns`, each by the ensemble chosen for it."""
-    keys = {n: [results.key(n, side, score, pool, k) for side, score, pool in columns] for n in names}
-    return area_matrix(results, keys)
-
-
-def differences(results: Results, definition: str, k: int) -> list[Difference]:
-    """Semi-supervised minus supervised, for all data sets and scores that have both."""
-    found = []
-    for name, about in results.about.items():
-        for score in ("equal",) if definition == "pool" else SCORES:
-            if definition == "pool":
-                keys = [results.key(name, "ssl", score, pool, k) for pool in ("all", "labelled")]
-            else:
-                pools = zip(("ssl", "sl"), POOLS[definition])
-                keys = [results.key(name, side, score, pool, k) for side, pool in pools]
-            areas = shared_areas(results, keys)
-            if areas is None:
-                continue
-            value = float(areas.values[0] - areas.values[1])
-            found.append(
-                Difference(
-                    name, about.group, about.stand_in_for, score, definition, k, value,
-                    keys[0].family, keys[1].family, areas.levels, areas.n_folds,
-                )
-            )  # fmt: skip
-    return found
-
-
 def _choose_ensembles(results: Results) -> dict[tuple[str, str, str, str], str]:
     """The ensemble of the best average rank by group, side, pool and score; ties to the faster (Def. 2.5).
 
@@ -280,12 +256,10 @@ def _choose_ensembles(results: Results) -> dict[tuple[str, str, str, str], str]:
     chosen = {}
     for group in results.groups:
         names = results.names(group) or results.names(group, stand_ins=True)
-        for side in ("ssl", "sl"):
-            for pool in ("labelled", "all"):
-                for score in FOREST_SCORES:
-                    family = _best_ensemble(results, names, side, pool, score)
-                    if family is not None:
-                        chosen[group, side, pool, score] = family
+        for side, pool, score in product(SIDES, POOLS, FOREST_SCORES):
+            family = _best_ensemble(results, names, side, pool, score)
+            if family is not None:
+                chosen[group, side, pool, score] = family
     return chosen
 
 
@@ -294,11 +268,11 @@ def _best_ensemble(results: Results, names: Sequence[str], side: str, pool: str,
     counts = [sum(Key(n, f, side, score, pool, k) in results.values for n in names) for f in ENSEMBLES]
     families = [f for f, count in zip(ENSEMBLES, counts) if count]
     keys = {n: [Key(n, f, side, score, pool, k) for f in families] for n in names}
-    matrix = area_matrix(results, keys) if families else None
+    matrix = results.area_matrix(keys) if families else None
     if matrix is None or len(matrix.names) == 0:  # none, or no data set that has them all: the most frequent
         return ENSEMBLES[int(np.argmax(counts))] if any(counts) else None
     ranks = rank_rows(matrix.values).mean(axis=0)
-    times = time_matrix(results, matrix.names, families, side)
+    times = results.time_matrix(matrix.names, families, side)
     slow = rank_rows(times.values).mean(axis=0) if len(times.names) else np.zeros(len(families))
     return families[int(np.lexsort((slow.round(9), ranks.round(9)))[0])]
 
@@ -312,10 +286,7 @@ def _matrix(rows: Mapping[str, np.ndarray | None]) -> Matrix:
 def _place(item: tuple[str, About]) -> tuple[int, int, str]:
     """The paper's order; a stand-in comes where the data set it replaces would be."""
     name, about = item
-    names = list(paper_names())
+    headings, names = list(HEADINGS), list(paper_names())
     original = about.stand_in_for or name
-    return (
-        GROUPS.index(about.group) if about.group in GROUPS else len(GROUPS),
-        names.index(original) if original in names else len(names),
-        name,
-    )
+    group = headings.index(about.group) if about.group in headings else len(headings)
+    return group, names.index(original) if original in names else len(names), name

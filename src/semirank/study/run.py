@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .local_workers import LocalWorkers, Outcome, Workers
-from .plan import Facts, Job, Study, cheapest_first, facts_of, find_families, find_preset, jobs_of
-from .store import BEAT_SECONDS, JobRow, Store, describe
+from .local_workers import LocalWorkers, Outcome
+from .plan import Job, Study, cheapest_first, find_families, find_preset, jobs_of
+from .store import BEAT_SECONDS, Store
+
+if TYPE_CHECKING:
+    from .dask_workers import DaskWorkers
 
 # A job whose process dies is tried again once: another program may have taken the memory.
 _ATTEMPTS = 2
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is; `seconds_left` is an estimate, None before anything is known."""
 
     done: int
@@ -68,7 +71,7 @@ def run_study(
     dask: str | None = None,
     seed: int = 0,
     retry: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Summary:
     """Do all jobs of a study that are not done yet.
@@ -95,7 +98,7 @@ def run_study(
     retry : bool, default=False
         Do failed and outdated jobs again.
     progress : callable, optional
-        Called with a :class:`Progress` now and then.
+        Called with a :class:`RunProgress` now and then.
     say : callable, optional
         Called with sentences for the user.
 
@@ -118,7 +121,7 @@ def run_study(
     planned = plan_jobs(study, list(only), families, say)  # before a store is made: this may fail
     with Store(store, study) as opened:
         opened.add(planned.jobs)
-        return _Run(opened, study, planned, retry, progress, say).go(n_workers, dask)
+        return _Run(opened, study, planned, retry, Listeners(progress, say)).go(n_workers, dask)
 
 
 class Planned(NamedTuple):
@@ -136,32 +139,26 @@ def plan_jobs(
 
     A name that is not known, or not there though it was asked for, is an error.
     """
-    from ..datasets.registry import available, find, open_dataset
+    from ..datasets.registry import Availability, available, find, open_dataset
 
     folder = study.folder
-    assert folder is not None
-    missing: list[tuple[str, str]] = []
-    broken: list[tuple[str, str]] = []
-    if only:
-        names = list(dict.fromkeys(find(name, folder).name for name in only))
-    else:
-        names, missing, broken = available(folder)
+    found = Availability(list(dict.fromkeys(find(name, folder).name for name in only)), [], [])
+    names, missing, broken = found if only else available(folder)
     say("reading the data set" if len(names) == 1 else f"reading {len(names)} data sets")
-    opened: list[Facts] = []
+    jobs: list[Job] = []
+    n_opened = 0
     for name in names:
         try:
-            opened.append(facts_of(open_dataset(name, folder), study))
+            jobs += jobs_of(open_dataset(name, folder), study, families)
+            n_opened += 1
         except ValueError as error:
             if only:
                 raise
             broken.append((name, str(error)))
-    jobs = [job for facts in opened for job in jobs_of(facts, study, families)]
     left_out = left_out_lines(missing, broken)
     if not jobs:
         # Laplace is the only family that does not fit every task.
-        reasons = left_out[bool(missing) :]
-        if opened:
-            reasons.append("laplace is for regression, no task here")
+        reasons = left_out[bool(missing) :] + ["laplace is for regression, no task here"] * bool(n_opened)
         raise ValueError(f"There is nothing to do: {'; '.join(reasons) or f'{folder} holds no data set'}.")
     for line in left_out:
         say(line)
@@ -188,69 +185,61 @@ def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[st
     return lines
 
 
+class Listeners(NamedTuple):
+    """Who is told how far a run is, and sentences for the user."""
+
+    progress: Callable[[RunProgress], None] | None
+    say: Callable[[str], None]
+
+
 class _Run:
     """The loop of one run; it alone writes to the store."""
 
-    def __init__(
-        self,
-        store: Store,
-        study: Study,
-        planned: Planned,
-        retry: bool,
-        progress: Callable[[Progress], None] | None,
-        say: Callable[[str], None],
-    ) -> None:
+    def __init__(self, store: Store, study: Study, planned: Planned, retry: bool, tell: Listeners) -> None:
         self.store, self.study, self.planned, self.retry = store, study, planned, retry
-        self.progress, self.say = progress, say
-        jobs = planned.jobs
-        mine = {job[:4]: job for job in jobs}
-        self.known = {row.place: row for row in store.jobs() if row.place in mine}
-        done = [row for row in self.known.values() if row.state == "done"]
-        outdated = [row for row in done if row.key != mine[row.place].key]
-        self.failed_before = 0 if retry else sum(row.state == "failed" for row in self.known.values())
-        self.outdated = 0 if retry else len(outdated)
-        self.kept = len(done) - len(outdated)
-        self.pace = Pace(row for row in done if row not in outdated)
-        idle = {row.place for row in self.known.values() if row.state in ("missing", "claimed")}
-        again = {row.place for row in self.known.values() if row.state == "failed"}
-        again |= {row.place for row in outdated}
-        self.queue = deque(job for job in jobs if job[:4] in idle or (retry and job[:4] in again))
+        self.progress, self.say = tell
+        keys = {job.place: job.key for job in planned.jobs}
+        known = [job for job in store.jobs() if job.place in keys]
+        kept = [job for job in known if job.state == "done" and job.key == keys[job.place]]
+        failed = {job.place for job in known if job.state == "failed"}
+        outdated = {job.place for job in known if job.state == "done"} - {job.place for job in kept}
+        self.kept, self.pace = len(kept), Pace(kept)
+        self.failed_before, self.outdated = (0, 0) if retry else (len(failed), len(outdated))
+        to_do = {job.place for job in known if job.state in ("missing", "claimed")}
+        to_do |= failed | outdated if retry else set()
+        self.queue = deque(job for job in planned.jobs if job.place in to_do)
         self.running: dict[tuple, Job] = {}
-        self.attempts: dict[str, int] = {}
+        self.deaths: Counter[str] = Counter()
         self.done = self.failed = 0
 
     def go(self, n_workers: int, dask: str | None) -> Summary:
         """Hand out jobs until none is left that this run may take."""
-        taken: list[Job] = []  # by other runs
+        taken: set[tuple] = set()  # by other runs
         if self.queue:
             workers = self._workers(n_workers, dask)
             try:
-                taken = self._loop(workers, n_workers)
+                taken = {job.place for job in self._loop(workers, n_workers)}
             finally:
                 try:
                     workers.close()
                 finally:
                     self.store.release()
-        theirs = [row.state for row in self._rows(taken)]
+        theirs = Counter(job.state for job in self.store.jobs() if job.place in taken)
+        open_there = theirs["missing"] + theirs["claimed"]
+        kept, failed_before = self.kept + theirs["done"], self.failed_before + theirs["failed"]
         return Summary(
-            self.done,
-            self.failed,
-            self.kept + theirs.count("done"),
-            self.failed_before + theirs.count("failed"),
-            self.outdated,
-            len(theirs) - theirs.count("done") - theirs.count("failed"),
-            self.planned.missing,
-            self.planned.broken,
+            self.done, self.failed, kept, failed_before, self.outdated, open_there, *self.planned[1:]
         )
 
-    def _workers(self, n_workers: int, dask: str | None) -> Workers:
+    def _workers(self, n_workers: int, dask: str | None) -> LocalWorkers | DaskWorkers:
         if dask is not None:
             from .dask_workers import DaskWorkers
 
             return DaskWorkers(self.study, dask, n_workers)
         return LocalWorkers(self.study, min(n_workers, len(self.queue)))
 
-    def _loop(self, workers: Workers, n_workers: int) -> list[Job]:
+    def _loop(self, workers: LocalWorkers | DaskWorkers, n_workers: int) -> list[Job]:
+        """Do the jobs; returns those that other runs took."""
         taken: list[Job] = []
         claimed = False
         beat = time.monotonic()
@@ -260,7 +249,7 @@ class _Run:
                 job = self.queue.popleft()
                 if self.store.claim(job, retry=self.retry):
                     claimed = True
-                    self.running[job[:4]] = job
+                    self.running[job.place] = job
                     workers.submit(job)
                 else:
                     taken.append(job)
@@ -280,46 +269,41 @@ class _Run:
 
     def _note(self, outcome: Outcome) -> None:
         job = outcome.job
-        del self.running[job[:4]]
+        del self.running[job.place]
         if outcome.error is None:
             self.store.finish(job, outcome.records, outcome.seconds)
             self.pace.add(job.family, job.cost, outcome.seconds)
             self.done += 1
             return
-        self.attempts[job.key] = self.attempts.get(job.key, 0) + 1
-        if outcome.died and self.attempts[job.key] < _ATTEMPTS:
+        self.deaths[job.key] += outcome.died
+        if outcome.died and self.deaths[job.key] < _ATTEMPTS:
             self.queue.appendleft(job)
             return
         self.store.fail(job, outcome.error, outcome.seconds)
         self.failed += 1
-        self.say(f"failed: {describe(job)}: {outcome.error}")
-
-    def _rows(self, jobs: Iterable[Job]) -> list[JobRow]:
-        places = {job[:4] for job in jobs}
-        return [row for row in self.store.jobs() if row.place in places] if places else []
+        self.say(f"failed: {job.describe()}: {outcome.error}")
 
     def _report(self, n_workers: int) -> None:
-        if self.progress is None:
-            return
-        left = self.pace.seconds([*self.queue, *self.running.values()], n_workers)
-        total = len(self.planned.jobs) - self.outdated - self.failed_before
-        self.progress(Progress(self.kept + self.done, self.failed, total, left))
+        if self.progress is not None:
+            left = self.pace.seconds([*self.queue, *self.running.values()], n_workers)
+            total = len(self.planned.jobs) - self.outdated - self.failed_before
+            self.progress(RunProgress(self.kept + self.done, self.failed, total, left))
 
 
 class Pace:
     """How long jobs of each family take, relative to their estimated cost (which is in rough seconds)."""
 
-    def __init__(self, done: Iterable[JobRow] = ()) -> None:
+    def __init__(self, done: Iterable[Job] = ()) -> None:
         self._sums: dict[str, tuple[float, float]] = {}
-        for row in done:
-            self.add(row.family, row.cost, row.job_seconds or 0.0)
+        for job in done:
+            self.add(job.family, job.cost, job.job_seconds or 0.0)
 
     def add(self, family: str, cost: float, seconds: float) -> None:
         """Learn from a finished job."""
         before = self._sums.get(family, (0.0, 0.0))
         self._sums[family] = before[0] + cost, before[1] + seconds
 
-    def seconds(self, jobs: Iterable[Job | JobRow], n_workers: int = 1) -> float | None:
+    def seconds(self, jobs: Iterable[Job], n_workers: int = 1) -> float | None:
         """For these jobs; None while nothing is known."""
         if not self._sums:
             return None

@@ -31,7 +31,7 @@ class Comparison(NamedTuple):
         The p-value of "all methods are alike".
     p_values : ndarray of shape (n_methods, n_methods)
         Of the pairs, after Holm's correction.
-    groups : tuple of (first, last)
+    alike : tuple of (first, last)
         Longest runs of methods in which no pair differs at the level ALPHA.
     """
 
@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
     n: int
     friedman: float
     p_values: np.ndarray
-    groups: tuple[tuple[int, int], ...]
+    alike: tuple[tuple[int, int], ...]
 
 
 def rank_rows(scores: np.ndarray) -> np.ndarray:
@@ -64,12 +64,10 @@ def compare(names: Sequence[str], scores: np.ndarray) -> Comparison:
     --------
     >>> scores = [[0.9, 0.5, 0.6], [0.8, 0.4, 0.3], [0.7, 0.2, 0.1]]
     >>> found = compare(("a", "b", "c"), scores)
-    >>> found.names, found.ranks.round(2).tolist(), found.groups
+    >>> found.names, found.ranks.round(2).tolist(), found.alike
     (('a', 'b', 'c'), [1.0, 2.33, 2.67], ((0, 2),))
     """
     values = np.asarray(scores, dtype=float)
-    if values.ndim != 2 or values.shape[1] != len(names) or min(values.shape) == 0:
-        raise ValueError(f"compare needs a row of {len(names)} scores for each data set, got {values.shape}.")
     ranks = rank_rows(values)
     order = np.argsort(ranks.mean(axis=0), kind="stable")
     values, ranks = values[:, order], ranks[:, order]
@@ -77,14 +75,9 @@ def compare(names: Sequence[str], scores: np.ndarray) -> Comparison:
     pairs = list(combinations(range(len(order)), 2))
     for (i, j), p in zip(pairs, holm([signed_rank(values[:, i] - values[:, j]) for i, j in pairs])):
         p_values[i, j] = p_values[j, i] = p
-    return Comparison(
-        tuple(names[i] for i in order),
-        ranks.mean(axis=0),
-        len(values),
-        friedman(ranks),
-        p_values,
-        _groups(p_values > ALPHA),
-    )
+    names = tuple(names[i] for i in order)
+    alike = _runs(p_values > ALPHA)
+    return Comparison(names, ranks.mean(axis=0), len(values), friedman(ranks), p_values, alike)
 
 
 def friedman(ranks: np.ndarray) -> float:
@@ -130,6 +123,20 @@ def signed_rank(differences: np.ndarray) -> float:
     return float(min(1.0, 2 * chance[: tail + 1].sum()))
 
 
+def spearman(a: np.ndarray, b: np.ndarray) -> float | None:
+    """Rank correlation; None where it is not defined.
+
+    Examples
+    --------
+    >>> spearman(np.array([1.0, 2, 3]), np.array([1.0, 3, 2])), spearman(np.ones(3), np.ones(3))
+    (0.5, None)
+    """
+    ranks = rank_rows(np.array([a, b]))
+    if len(a) < 3 or np.any(ranks.std(axis=1) == 0):
+        return None
+    return float(np.corrcoef(ranks)[0, 1])
+
+
 def holm(p_values: Sequence[float]) -> np.ndarray:
     """p-values of several tests made together, corrected by Holm's step-down rule.
 
@@ -146,7 +153,7 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return corrected
 
 
-def _groups(alike: np.ndarray) -> tuple[tuple[int, int], ...]:
+def _runs(alike: np.ndarray) -> tuple[tuple[int, int], ...]:
     """Longest runs of methods, in order of rank, that are alike in every pair."""
     found: list[tuple[int, int]] = []
     for first in range(len(alike)):

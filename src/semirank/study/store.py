@@ -9,11 +9,11 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, get_args, get_type_hints
 
 from .plan import Job, Study
 from .records import Record
@@ -26,90 +26,49 @@ BEAT_SECONDS = 15.0
 DEAD_SECONDS = 120.0
 _WAIT_SECONDS = 60.0  # for another run that is writing
 
-_TABLES = """
-CREATE TABLE study (
-    preset TEXT NOT NULL,
-    numbers TEXT NOT NULL,
-    seed INTEGER NOT NULL
-);
-CREATE TABLE jobs (
-    dataset TEXT NOT NULL,
-    fold INTEGER NOT NULL,
-    n_labeled INTEGER NOT NULL,
-    family TEXT NOT NULL,
-    task TEXT NOT NULL,
-    "group" TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    key TEXT NOT NULL UNIQUE,
-    cost REAL NOT NULL,
-    state TEXT NOT NULL,
-    owner TEXT,
-    beat REAL,
-    job_seconds REAL,
-    error TEXT,
-    PRIMARY KEY (dataset, fold, n_labeled, family)
-);
-CREATE TABLE results (
-    key TEXT NOT NULL REFERENCES jobs (key),
-    labels_used INTEGER NOT NULL,
-    n_test INTEGER NOT NULL,
-    side TEXT NOT NULL,
-    score TEXT NOT NULL,
-    pool TEXT NOT NULL,
-    k INTEGER NOT NULL,
-    measure TEXT NOT NULL,
-    greater_is_better INTEGER NOT NULL,
-    value REAL NOT NULL,
-    seconds REAL NOT NULL,
-    tuning_seconds REAL NOT NULL,
-    setting TEXT NOT NULL,
-    PRIMARY KEY (key, side, score, pool, k)
-);
-CREATE TABLE properties (
-    dataset TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    name TEXT NOT NULL,
-    value REAL NOT NULL,
-    PRIMARY KEY (dataset, name)
-);
-"""
-
 _PLACE = ("dataset", "fold", "n_labeled", "family")
-_OF_JOB = (*_PLACE, "task", "group")
-_OF_RESULT = tuple(name for name in Record._fields if name not in _OF_JOB)
+_OF_RESULT = tuple(name for name in Record._fields if name not in Job._fields)
+_SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
 
 
-class JobRow(NamedTuple):
-    """A job as the store knows it."""
-
-    dataset: str
-    fold: int
-    n_labeled: int
-    family: str
-    task: str
-    group: str
-    sha256: str
-    key: str
-    cost: float
-    # "missing", "claimed", "done" or "failed"
-    state: str
-    job_seconds: float | None
-    error: str | None
-
-    @property
-    def place(self) -> tuple[str, int, int, str]:
-        """What the job is about, whatever the data and numbers."""
-        return self[:4]
+def _columns(row: type[Job | Record], names: Sequence[str]) -> str:
+    """Definitions of columns, each with a constraint of its own name that keeps out other types and inf."""
+    found = []
+    for name in names:
+        kind: Any = get_type_hints(row)[name]
+        sql = _SQL_TYPES[get_args(kind)[0] if get_args(kind) else kind]
+        check = f"typeof(\"{name}\") IN ('{sql.lower()}', 'null')"
+        check += f' AND abs("{name}") < 9e999' if sql == "REAL" else ""
+        required = "" if get_args(kind) else " NOT NULL"
+        found.append(f'"{name}" {sql}{required} CONSTRAINT "{name}" CHECK ({check})')
+    return ", ".join(found)
 
 
-_JOB_COLUMNS = ", ".join(f'"{name}"' for name in JobRow._fields)
+_TABLES = (
+    "CREATE TABLE study (preset TEXT NOT NULL, numbers TEXT NOT NULL, seed INTEGER NOT NULL "
+    "CONSTRAINT seed CHECK (typeof(seed) = 'integer'))",
+    f"CREATE TABLE jobs ({_columns(Job, Job._fields)}, owner TEXT, beat REAL, "
+    f"PRIMARY KEY ({', '.join(_PLACE)}), UNIQUE (key), "
+    "CONSTRAINT state CHECK (state IN ('missing', 'claimed', 'done', 'failed')))",
+    f"CREATE TABLE results (key TEXT NOT NULL REFERENCES jobs (key), {_columns(Record, _OF_RESULT)}, "
+    "PRIMARY KEY (key, side, score, pool, k), CONSTRAINT setting CHECK "
+    "(CASE WHEN json_valid(setting) THEN json_type(setting) = 'object' ELSE 0 END))",
+    "CREATE TABLE properties (dataset TEXT NOT NULL, sha256 TEXT NOT NULL, name TEXT NOT NULL, "
+    "value REAL NOT NULL, PRIMARY KEY (dataset, name))",
+)
+_JOB_COLUMNS = ", ".join(f'"{name}"' for name in Job._fields)
+NEW_JOB = f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({', '.join('?' * len(Job._fields))})"
+_NEW_RESULT = (
+    f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES (?, {', '.join('?' * len(_OF_RESULT))})"
+)
+_AT_PLACE = " AND ".join(f"{name} = ?" for name in _PLACE)
 
 
 class StoreError(ValueError):
     """The store cannot be read or written; the message is one sentence for the user."""
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """A store, open for reading and writing (or `read_only`).
 
     Parameters
@@ -133,7 +92,7 @@ class Store:
         self, path: str | PathLike[str], study: Study | None = None, *, read_only: bool = False
     ) -> None:
         self.path = Path(path)
-        # A token, since numbers of processes come again.
+        # A token, since the system uses process numbers again.
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         with self._said():
             self._connection = self._open(study, read_only)
@@ -142,9 +101,6 @@ class Store:
             except BaseException:
                 self._connection.close()
                 raise
-
-    def __enter__(self) -> Store:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
@@ -155,29 +111,26 @@ class Store:
 
     def preset_and_seed(self) -> tuple[str, int]:
         """Which study this is."""
-        return self._rows("SELECT preset, seed FROM study")[0]
+        return self._execute("SELECT preset, seed FROM study")[0]
 
     def add(self, jobs: Iterable[Job]) -> None:
         """Plan jobs; those that are known already stay as they are."""
-        columns = ", ".join(f'"{name}"' for name in Job._fields)
-        marks = ", ".join("?" * len(Job._fields))
         with self._transaction() as cursor:
             cursor.executemany(
-                f"INSERT INTO jobs ({columns}, state) VALUES ({marks}, 'missing') "
                 # What was never done may be planned anew, from changed data or by a newer version.
-                f"ON CONFLICT ({', '.join(_PLACE)}) DO UPDATE SET key = excluded.key, "
+                f"{NEW_JOB} ON CONFLICT ({', '.join(_PLACE)}) DO UPDATE SET key = excluded.key, "
                 "sha256 = excluded.sha256, cost = excluded.cost WHERE state = 'missing'",
                 list(jobs),
             )
 
-    def jobs(self) -> list[JobRow]:
+    def jobs(self) -> list[Job]:
         """All planned jobs, cheapest first; a claim that nobody works on any more counts as missing."""
         query = f"SELECT {_JOB_COLUMNS}, owner, beat FROM jobs ORDER BY cost, {', '.join(_PLACE)}"
         found = []
-        for *columns, owner, beat in self._rows(query):
-            row = JobRow(*columns)
-            left = row.state == "claimed" and _is_left(owner, beat)
-            found.append(row._replace(state="missing") if left else row)
+        for *columns, owner, beat in self._execute(query):
+            job = Job(*columns)
+            abandoned = job.state == "claimed" and _is_abandoned(owner, beat)
+            found.append(job._replace(state="missing") if abandoned else job)
         return found
 
     def claim(self, job: Job, *, retry: bool = False) -> bool:
@@ -186,104 +139,90 @@ class Store:
         `retry` takes failed jobs too, and those whose result came from other data or an older version.
         """
         with self._transaction() as cursor:
-            found = cursor.execute(
-                f"SELECT key, state, owner, beat FROM jobs WHERE {_at_place()}", job[:4]
-            ).fetchone()
+            query = f"SELECT key, state, owner, beat FROM jobs WHERE {_AT_PLACE}"
+            found = cursor.execute(query, job.place).fetchone()
             if found is None:
                 return False
             key, state, owner, beat = found
-            if state == "claimed":
-                if not self._is_dead(owner, beat):
-                    return False
-            elif state == "failed" or (state == "done" and key != job.key):
-                if not retry:
-                    return False
-            elif state == "done":
+            if not (
+                state == "missing"
+                or (state == "claimed" and self._may_take_over(owner, beat))
+                or (retry and (state == "failed" or (state == "done" and key != job.key)))
+            ):
                 return False
             cursor.execute("DELETE FROM results WHERE key = ?", (key,))
             cursor.execute(
                 "UPDATE jobs SET key = ?, sha256 = ?, cost = ?, state = 'claimed', owner = ?, beat = ?, "
-                f"job_seconds = NULL, error = NULL WHERE {_at_place()}",
-                (job.key, job.sha256, job.cost, self.owner, time.time(), *job[:4]),
+                f"job_seconds = NULL, error = NULL WHERE {_AT_PLACE}",
+                (job.key, job.sha256, job.cost, self.owner, time.time(), *job.place),
             )
             return True
 
     def beat(self) -> None:
         """Say that the claims of this run are alive."""
-        with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE jobs SET beat = ? WHERE owner = ? AND state = 'claimed'", (time.time(), self.owner)
-            )
+        query = "UPDATE jobs SET beat = ? WHERE owner = ? AND state = 'claimed'"
+        self._execute(query, (time.time(), self.owner))
 
     def release(self) -> None:
         """Give back the claims of this run."""
-        with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE jobs SET state = 'missing', owner = NULL WHERE owner = ? AND state = 'claimed'",
-                (self.owner,),
-            )
+        query = "UPDATE jobs SET state = 'missing', owner = NULL WHERE owner = ? AND state = 'claimed'"
+        self._execute(query, (self.owner,))
 
     def finish(self, job: Job, records: Sequence[Record], seconds: float) -> None:
         """Write the results of a job, all or none."""
         with self._transaction() as cursor:
-            self._write(cursor, job.key, records)
             cursor.execute(
                 "UPDATE jobs SET state = 'done', owner = NULL, job_seconds = ? WHERE key = ?",
                 (seconds, job.key),
             )
+            if cursor.rowcount:  # not planned anew by another run, which believed this one dead
+                # Such a run may have done the job as well.
+                cursor.execute("DELETE FROM results WHERE key = ?", (job.key,))
+                insert_results(cursor, job.key, records)
 
     def fail(self, job: Job, error: str, seconds: float) -> None:
         """Write why a job failed."""
-        with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE jobs SET state = 'failed', owner = NULL, job_seconds = ?, error = ? WHERE key = ? "
-                "AND state != 'done'",
-                (seconds, error, job.key),
-            )
+        query = "UPDATE jobs SET state = 'failed', owner = NULL, job_seconds = ?, error = ? WHERE key = ? "
+        self._execute(f"{query} AND state != 'done'", (seconds, error, job.key))
 
     def records(self) -> list[Record]:
         """Everything that was judged."""
-        columns = ", ".join(f'jobs."{n}"' if n in _OF_JOB else f"results.{n}" for n in Record._fields)
-        rows = self._rows(
+        columns = ", ".join(f'jobs."{n}"' if n in Job._fields else f"results.{n}" for n in Record._fields)
+        rows = self._execute(
             f"SELECT {columns} FROM results JOIN jobs USING (key) WHERE state = 'done' "
             f"ORDER BY {', '.join(_PLACE)}, side, score, pool, k"
         )
         place = Record._fields.index("greater_is_better")
         return [Record._make((*row[:place], bool(row[place]), *row[place + 1 :])) for row in rows]
 
-    def take_in(self, rows: Iterable[tuple[JobRow, list[Record]]]) -> int:
+    def take_in(self, rows: Iterable[tuple[Job, list[Record]]]) -> int:
         """Add jobs that are done or failed elsewhere; what is done here stays. Returns how many came in."""
         came = 0
         with self._transaction() as cursor:
-            for row, records in rows:
-                here = cursor.execute(
-                    f"SELECT state, owner, beat FROM jobs WHERE {_at_place()}", row.place
-                ).fetchone()
-                if here is not None:
+            for job, records in rows:
+                query = f"SELECT state, owner, beat FROM jobs WHERE {_AT_PLACE}"
+                if here := cursor.execute(query, job.place).fetchone():
                     state, owner, beat = here
-                    runs = state == "claimed" and not _is_left(owner, beat)
-                    if runs or state in ("done", row.state):
+                    runs = state == "claimed" and not _is_abandoned(owner, beat)
+                    if runs or state in ("done", job.state):
                         continue
-                cursor.execute(f"DELETE FROM jobs WHERE {_at_place()}", row.place)
-                marks = ", ".join("?" * len(JobRow._fields))
-                cursor.execute(f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({marks})", row)
-                self._write(cursor, row.key, records)
+                cursor.execute(f"DELETE FROM jobs WHERE {_AT_PLACE}", job.place)
+                cursor.execute(NEW_JOB, job)
+                insert_results(cursor, job.key, records)
                 came += 1
         return came
 
     def properties(self) -> dict[str, dict[str, float]]:
         """Numbers about data sets, by data set and name."""
         found: dict[str, dict[str, float]] = {}
-        for dataset, name, value in self._rows("SELECT dataset, name, value FROM properties"):
+        for dataset, name, value in self._execute("SELECT dataset, name, value FROM properties"):
             found.setdefault(dataset, {})[name] = value
         return found
 
     def keep_property(self, dataset: str, sha256: str, name: str, value: float) -> None:
         """Write a number about a data set."""
-        with self._transaction() as cursor:
-            cursor.execute(
-                "INSERT OR REPLACE INTO properties VALUES (?, ?, ?, ?)", (dataset, sha256, name, value)
-            )
+        query = "INSERT OR REPLACE INTO properties (dataset, sha256, name, value) VALUES (?, ?, ?, ?)"
+        self._execute(query, (dataset, sha256, name, value))
 
     def _open(self, study: Study | None, read_only: bool) -> sqlite3.Connection:
         if not read_only and study is not None:
@@ -333,9 +272,8 @@ class Store:
             # Another run may have come first.
             if cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return
-            for statement in _TABLES.split(";\n"):
-                if statement.strip():
-                    cursor.execute(statement)
+            for statement in _TABLES:
+                cursor.execute(statement)
             cursor.execute(f"PRAGMA application_id = {_APPLICATION}")
             cursor.execute(f"PRAGMA user_version = {_FORMAT}")
             cursor.execute(
@@ -355,33 +293,24 @@ class Store:
         if study is None:
             return
         preset, numbers, seed = execute("SELECT preset, numbers, seed FROM study").fetchone()
-        if (preset, seed) != (study.preset.name, study.seed):
-            raise StoreError(
-                f"{self.path} holds the preset {preset!r} with seed {seed}, not {study.preset.name!r} with "
-                f"seed {study.seed}; name another file."
-            )
+        held, wanted = (
+            f"{name!r} with seed {n}" for name, n in ((preset, seed), (study.preset.name, study.seed))
+        )
+        if held != wanted:
+            raise StoreError(f"{self.path} holds the preset {held}, not {wanted}; name another file.")
         if numbers != _numbers(study):
             raise StoreError(
                 f"{self.path} holds the preset {preset!r} with other numbers, from another version of "
                 "semirank; name another file."
             )
 
-    def _is_dead(self, owner: str, beat: float) -> bool:
-        """Whether a claim can be taken over: it is ours, of a process that had our number, or left."""
-        same_number = owner.rsplit(":", 1)[0] == f"{socket.gethostname()}:{os.getpid()}"
-        return owner == self.owner or same_number or _is_left(owner, beat)
+    def _may_take_over(self, owner: str, beat: float) -> bool:
+        """Whether a claim is ours, or its run is gone; one with our process number can only be gone."""
+        same_process = owner.rsplit(":", 1)[0] == f"{socket.gethostname()}:{os.getpid()}"
+        return owner == self.owner or same_process or _is_abandoned(owner, beat)
 
-    def _write(self, cursor: sqlite3.Cursor, key: str, records: Iterable[Record]) -> None:
-        place = [Record._fields.index(name) for name in _OF_RESULT]
-        marks = ", ".join("?" * (len(_OF_RESULT) + 1))
-        cursor.execute("DELETE FROM results WHERE key = ?", (key,))
-        cursor.executemany(
-            f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES ({marks})",
-            [(key, *(record[p] for p in place)) for record in records],
-        )
-
-    def _rows(self, query: str) -> list[tuple]:
-        with self._said(), closing(self._connection.execute(query)) as cursor:
+    def _execute(self, query: str, values: Sequence[Any] = ()) -> list[tuple]:
+        with self._said(), closing(self._connection.execute(query, values)) as cursor:
             return cursor.fetchall()
 
     @contextmanager
@@ -438,31 +367,32 @@ def records(path: str | PathLike[str]) -> list[Record]:
         return store.records()
 
 
-def describe(job: Job | JobRow) -> str:
-    """A job in words.
+def scratch_tables() -> sqlite3.Connection:
+    """The empty tables of a store, in memory; what their constraints refuse belongs in no store."""
+    connection = _connect(":memory:")
+    for statement in _TABLES:
+        connection.execute(statement)
+    return connection
 
-    Examples
-    --------
-    >>> describe(JobRow("Digits", 2, 50, "relief", "", "", "", "", 1.0, "done", None, None))
-    'Digits, fold 2, 50 labels, relief'
-    """
-    return f"{job.dataset}, fold {job.fold}, {job.n_labeled} labels, {job.family}"
+
+def insert_results(cursor: sqlite3.Cursor, key: str, records: Iterable[Record]) -> None:
+    """Write judged values of the job with this key."""
+    rows = [(key, *(getattr(record, name) for name in _OF_RESULT)) for record in records]
+    cursor.executemany(_NEW_RESULT, rows)
 
 
 def _connect(uri: str) -> sqlite3.Connection:
     # isolation_level None: transactions are ours alone.
-    return sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
-
-
-def _at_place() -> str:
-    return " AND ".join(f"{name} = ?" for name in _PLACE)
+    connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
 
 
 def _numbers(study: Study) -> str:
     return json.dumps(asdict(study.preset), sort_keys=True)
 
 
-def _is_left(owner: str, beat: float) -> bool:
+def _is_abandoned(owner: str, beat: float) -> bool:
     """Whether the run that made a claim is gone."""
     host, pid, _ = owner.rsplit(":", 2)
     return time.time() - beat > DEAD_SECONDS or (
@@ -475,8 +405,6 @@ def _process_lives(pid: int) -> bool:
         return True  # there is no harmless way to ask; the beat will tell
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is there, and somebody else's
-        return True
+    except OSError as error:  # others say that it is there, and somebody else's
+        return not isinstance(error, ProcessLookupError)
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..report.svg_charts import text as escaped
 
 
 @dataclass(frozen=True)
-class Sheet:
+class StudyTable:
     """Rows of values under a title; None is an empty cell.
 
     Attributes
@@ -20,10 +21,10 @@ class Sheet:
     name : str
         Stem of the file names.
     title, text : str
-        What the table shows.
+        What the table shows; one without a title is for programs and written as CSV only.
     columns : tuple of str
-    rows : tuple of tuples
-    notes : tuple of str
+    rows : sequence of tuples
+    notes : sequence of str
         What the figures rest on, and what is missing.
     digits : int
         Decimals of fractions, except in the CSV file and where they would show 0 for more than that.
@@ -31,12 +32,10 @@ class Sheet:
         Put a + before fractions above 0.
     bold : frozenset of (row, column)
         Best values.
-    only_csv : bool
-        Too long to be read by people.
 
     Examples
     --------
-    >>> print(Sheet("x", "A table", "Two values.", ("name", "v"), (("a|b", 0.25),)).markdown())
+    >>> print(StudyTable("x", "A table", "Two values.", ("name", "v"), (("a|b", 0.25),)).markdown())
     # A table
     <BLANKLINE>
     Two values.
@@ -51,21 +50,16 @@ class Sheet:
     title: str
     text: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    notes: tuple[str, ...] = ()
+    rows: Sequence[tuple[Any, ...]]
+    notes: Sequence[str] = ()
     digits: int = 2
     signed: bool = False
     bold: frozenset[tuple[int, int]] = frozenset()
-    only_csv: bool = False
 
     def csv(self) -> str:
         """The bare values, fractions with six significant digits."""
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.columns)
-        for row in self.rows:
-            writer.writerow([f"{v:.6g}" if isinstance(v, float) else v for v in row])
-        return buffer.getvalue()
+        rows = ([f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in self.rows)
+        return csv_text(self.columns, rows)
 
     def markdown(self) -> str:
         """The table with its title, text and notes."""
@@ -122,5 +116,20 @@ def _plain(value: str) -> str:
     return "".join(f"\\{c}" if c in "|*`[]\\" else c for c in value).replace("_", r"\_")
 
 
-def _line(cells: Any) -> str:
+def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """The text of a CSV file.
+
+    Examples
+    --------
+    >>> csv_text(("a", "b"), [(1, "x,y"), (None, 0.5)])
+    'a,b\\n1,"x,y"\\n,0.5\\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
-import math
+import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from ..runtime.atomic_write import write_whole
-from .plan import Study, find_preset, judged_values
+from ..runtime.messages import short
+from .plan import Job, Study, find_preset, judged_values
 from .records import Record
-from .store import JobRow, Store, describe
+from .store import NEW_JOB, Store, insert_results, scratch_tables
+from .table_format import csv_text
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
@@ -31,7 +33,14 @@ _COLUMNS: dict[str, type] = {
     "cost": float,
     "job_seconds": float,
 } | get_type_hints(Record)
-_OPTIONAL = {"error", "job_seconds"} | {name for name in Record._fields if name not in JobRow._fields}
+_EXPECTED = {
+    str: "text",
+    int: "a whole number below 2**63",
+    float: "a finite number",
+    bool: "True or False",
+    "state": "done or failed",
+    "setting": "a JSON object",
+}
 
 
 def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
@@ -46,14 +55,18 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
     kind = check_format(out)
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
-        jobs = {row.place: row for row in opened.jobs() if row.state in ("done", "failed")}
+        jobs = {job.place: job for job in opened.jobs() if job.state in ("done", "failed")}
         found = opened.records()
-    rows = [_row(preset, seed, jobs[r.dataset, r.fold, r.n_labeled, r.family], r) for r in found]
-    rows += [_row(preset, seed, job, None) for job in jobs.values() if job.state == "failed"]
+    pairs: list[tuple[Job, dict[str, Any]]] = [
+        (jobs[r.dataset, r.fold, r.n_labeled, r.family], r._asdict()) for r in found
+    ]
+    pairs += [(job, {}) for job in jobs.values() if job.state == "failed"]
+    study = {"preset": preset, "seed": seed}
+    rows = [[(study | job._asdict() | judged).get(name) for name in _COLUMNS] for job, judged in pairs]
     if kind == ".parquet":
         write_whole(out, _parquet(rows))
     else:
-        raw = _csv(_COLUMNS, (row.values() for row in rows)).encode()
+        raw = csv_text(_COLUMNS, rows).encode()
         # No time inside, so that the same store gives the same file.
         write_whole(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
@@ -71,52 +84,95 @@ def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple
     """
     kind = check_format(path)
     try:
-        read = _read_parquet(Path(path)) if kind == ".parquet" else _read_csv(Path(path), kind)
-        rows = [_typed(row, number) for number, row in enumerate(read, start=1)]
+        rows = _read_parquet(Path(path)) if kind == ".parquet" else _read_csv(Path(path), kind)
+        studies, jobs = _checked(rows)
     except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ValueError(f"{path} cannot be read ({error}); export it again.") from error
     except ValueError as error:
         raise ValueError(f"{path} is not an export of a study: {error}") from error
-    if not rows:
+    if not jobs:
         raise ValueError(f"{path} holds no jobs.")
-    studies = {(row["preset"], row["seed"]) for row in rows}
     if len(studies) > 1:
         raise ValueError(f"{path} holds several studies; import each from a file of its own.")
     ((preset, seed),) = studies
     study = Study(find_preset(preset), seed, None)
-    jobs: dict[str, tuple[JobRow, list[Record]]] = {}
-    for number, row in enumerate(rows, start=1):
-        here = JobRow(*(row[n] for n in JobRow._fields))
-        job, records = jobs.setdefault(here.key, (here, []))
-        if job != here:
-            raise ValueError(f"{path}: row {number} is of another job than those before with its key.")
-        if job.state == "done":
-            records.append(Record(*(row[n] for n in Record._fields)))
     for job, records in jobs.values():
         if job.state == "done" and (fault := _fault(job, records, study)):
             # Half a job would count as done and never be done again.
-            raise ValueError(f"{path}: {describe(job)} has {fault}; export it again.")
+            raise ValueError(f"{path}: {job.describe()} has {fault}; export it again.")
     with Store(store, study) as opened:
         return opened.take_in(jobs.values()), len(jobs)
 
 
-def _fault(job: JobRow, records: list[Record], study: Study) -> str | None:
+def _checked(
+    rows: Iterable[dict[str, Any]],
+) -> tuple[set[tuple[str, int]], dict[str, tuple[Job, list[Record]]]]:
+    """The studies in a file, and its jobs by their keys; the constraints of a store's tables check them."""
+    studies: set[tuple[str, int]] = set()
+    jobs: dict[str, tuple[Job, list[Record]]] = {}
+    with closing(scratch_tables()) as tables:
+        for number, given in enumerate(rows, start=1):
+            row = {name: _value(given.get(name), kind) for name, kind in _COLUMNS.items()}
+            job = Job(*(row[name] for name in Job._fields))
+            try:
+                if (study := (row["preset"], row["seed"])) not in studies:
+                    tables.execute("INSERT INTO study VALUES (?, '', ?)", study)
+                    studies.add(study)
+                if job.state in ("missing", "claimed"):  # known to a store, but in no export
+                    raise sqlite3.IntegrityError("CHECK constraint failed: state")
+                if job.key not in jobs:
+                    tables.execute(NEW_JOB, job)
+                first, records = jobs.setdefault(job.key, (job, []))
+                if first != job:
+                    raise ValueError(f"row {number} is of another job than those before with its key.")
+                if job.state == "done":
+                    records.append(Record(*(row[name] for name in Record._fields)))
+                    insert_results(tables.cursor(), job.key, records[-1:])
+            except sqlite3.IntegrityError as error:
+                raise ValueError(f"row {number} {_refusal(str(error), given)}.") from error
+    return studies, jobs
+
+
+def _value(given: Any, kind: type) -> Any:
+    """A cell as its column wants it, None if it is empty; what does not fit is left to the constraints."""
+    if given is None or given == "":
+        return None
+    if kind is bool:
+        return {"True": True, "False": False}.get(str(given), given)
+    try:
+        value = kind(given)
+    except (TypeError, ValueError, OverflowError):
+        return given
+    return str(given) if kind is int and value.bit_length() > 63 else value
+
+
+def _refusal(error: str, given: dict[str, Any]) -> str:
+    """What is wrong with a row, from the constraint that it violates."""
+    rule, _, columns = error.partition(" constraint failed: ")
+    if rule == "UNIQUE":
+        return "holds what a row before it holds"
+    column = columns.rpartition(".")[2]
+    if given.get(column) in (None, ""):
+        return f"has nothing in the column {column!r}"
+    expected = _EXPECTED.get(column, _EXPECTED[_COLUMNS[column]])
+    return f"has {short(given[column])} in the column {column!r}, not {expected}"
+
+
+def _fault(job: Job, records: list[Record], study: Study) -> str | None:
     """What is wrong with the values of a finished job."""
     expected = judged_values(job.family, study.preset)
-    found = [(r.side, r.score, r.pool, r.k) for r in records]
-    if len(set(found)) < len(found):
-        return "a value twice"
-    if missing := expected - set(found):
+    found = {(r.side, r.score, r.pool, r.k) for r in records}
+    if missing := expected - found:
         return f"{len(expected) - len(missing)} of {len(expected)} values"
-    if unknown := set(found) - expected:
+    if unknown := found - expected:
         return f"a value that is no part of it ({', '.join(map(str, min(unknown)))})"
     return None
 
 
-def write_status(jobs: Iterable[JobRow], out: str | PathLike[str]) -> Path:
+def write_status(jobs: Iterable[Job], out: str | PathLike[str]) -> Path:
     """Write all planned jobs with their states to ``status.csv`` in a folder."""
     path = Path(out) / "status.csv"
-    write_whole(path, _csv(JobRow._fields, jobs))
+    write_whole(path, csv_text(Job._fields, jobs))
     return path
 
 
@@ -128,35 +184,23 @@ def check_format(path: str | PathLike[str]) -> str:
     raise ValueError(f"{path} must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
 
 
-def _row(preset: str, seed: int, job: JobRow, record: Record | None) -> dict[str, Any]:
-    values = {"preset": preset, "seed": seed} | job._asdict() | (record._asdict() if record else {})
-    return {name: values.get(name) for name in _COLUMNS}
-
-
-def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
+def _parquet(rows: list[list[Any]]) -> bytes:
     pyarrow, parquet = _pyarrow()
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()])
+    columns = [list(column) for column in zip(*rows)] or [[] for _ in _COLUMNS]
     sink = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), sink)
+    parquet.write_table(pyarrow.table(columns, schema), sink)
     return sink.getvalue()
 
 
-def _read_csv(path: Path, kind: str) -> Iterator[dict[str, Any]]:
+def _read_csv(path: Path, kind: str) -> Iterable[dict[str, Any]]:
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if kind == ".csv.gz" else raw).decode("utf-8-sig")
     return csv.DictReader(io.StringIO(text, newline=""), strict=True)
 
 
-def _read_parquet(path: Path) -> list[dict[str, Any]]:
+def _read_parquet(path: Path) -> Iterable[dict[str, Any]]:
     pyarrow, parquet = _pyarrow()
     raw = path.read_bytes()
     try:
@@ -172,41 +216,3 @@ def _pyarrow() -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError("Parquet files need pyarrow; install semirank[study], or use .csv.gz.") from error
     return pyarrow, parquet
-
-
-def _typed(row: dict[str, Any], number: int) -> dict[str, Any]:
-    """The cells of a row as what they are; empty ones as None where that may be."""
-    found: dict[str, Any] = {}
-    for name, kind in _COLUMNS.items():
-        value = row.get(name)
-        if value is None or value == "":
-            if name not in _OPTIONAL or (row.get("state") == "done" and name not in ("error", "job_seconds")):
-                raise ValueError(f"row {number} has nothing in the column {name!r}.")
-            found[name] = None
-        elif kind is bool:
-            found[name] = value if isinstance(value, bool) else {"True": True, "False": False}.get(value)
-            if found[name] is None:
-                raise ValueError(f"row {number} has {value!r} in the column {name!r}, not True or False.")
-        else:
-            try:
-                found[name] = kind(value)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"row {number} has {value!r} in the column {name!r}, not a number."
-                ) from None
-            if kind is float and not math.isfinite(found[name]):
-                raise ValueError(f"row {number} has {value!r} in the column {name!r}, not a finite number.")
-            if kind is int and abs(found[name]) >= 2**63:  # the store has no larger ones
-                raise ValueError(f"row {number} has {value!r} in the column {name!r}, which is too large.")
-    if found["state"] not in ("done", "failed"):
-        raise ValueError(f"row {number} has the state {found['state']!r}, not done or failed.")
-    if found["state"] == "done" and not _is_object(found["setting"]):
-        raise ValueError(f"row {number} has {found['setting']!r} in the column 'setting', not a JSON object.")
-    return found
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (json.JSONDecodeError, RecursionError):
-        return False

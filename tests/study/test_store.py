@@ -20,7 +20,7 @@ from semirank.study import store as module
 from semirank.study.plan import Job, Study
 from semirank.study.records import Record
 
-from .optional import needs_pyarrow
+from ..optional import needs_pyarrow
 
 QUICK = Study(PRESETS["quick"], 0, None)
 
@@ -391,9 +391,13 @@ def test_bad_exports_are_told(path, tmp_path):
 
     refuse("", "holds no jobs")
     refuse("a,b\n1,2\n", "row 1 has nothing in the column 'preset'")
-    refuse(text.replace(rows[0]["value"], "many"), "row 1 has 'many' in the column 'value', not a number")
+    refuse(
+        text.replace(rows[0]["value"], "many"), "row 1 has 'many' in the column 'value', not a finite number"
+    )
     refuse(text.replace("True", "yes"), "row 1 has 'yes' in the column 'greater_is_better'")
-    refuse(text.replace("done", "fine"), "the state 'fine'")
+    refuse(text.replace("done", "fine"), "row 1 has 'fine' in the column 'state', not done or failed")
+    refuse(text.replace("done", "missing"), "row 1 has 'missing' in the column 'state', not done or failed")
+    refuse(text.replace("quick,0,", "quick,0.5,"), "row 1 has '0.5' in the column 'seed', not a whole number")
     refuse(text.replace("quick,0", "quick,1", 1), "several studies")
     refuse(text.replace("quick", "quik"), r"no preset 'quik'")
     for value in ("inf", "nan"):
@@ -403,7 +407,9 @@ def test_bad_exports_are_told(path, tmp_path):
     job = "Digits, fold 0, 50 labels, relief"
     refuse("".join(lines[:6]), f"{job} has 5 of 8 values; export it again")  # cut at the end of a line
     refuse("".join(lines[:3] + lines[4:]), f"{job} has 7 of 8 values")
-    refuse("".join(lines[:3] + lines[2:]), f"{job} has a value twice")
+    refuse("".join(lines[:3] + lines[2:]), "row 3 holds what a row before it holds")
+    another_key = lines[1].replace(rows[0]["key"], "another")
+    refuse("".join([*lines, another_key]), f"row {len(rows) + 1} holds what a row before it holds")
     more = lines[1].replace(",ssl,", ",both,").replace(",sl,", ",both,")
     refuse("".join([*lines[:9], more, *lines[9:]]), rf"{job} has a value that is no part of it \(both, rel")
     place = "Digits,classification,classification"
@@ -412,7 +418,7 @@ def test_bad_exports_are_told(path, tmp_path):
     refuse("".join([*lines[:8], lines[8].replace("done", "failed")]), "row 8 is of another job than those")
     refuse(
         text.replace("quick,0", f"quick,{10**25}"),
-        "row 1 has '1000.* in the column 'seed', which is too large",
+        "row 1 has '1000.* in the column 'seed', not a whole number below 2",
     )
     refuse(text.replace("{", "[" * 9999 + "{"), "row 1 has .* in the column 'setting', not a JSON object")
     packed = gzip.compress(text.encode())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,16 +19,13 @@ from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.datasets.registry import open_dataset
 from semirank.rankers.forest_supervision import CV_LEVELS
-from semirank.rankers.methods import RELIEF_INFLUENCES as INFLUENCES
-from semirank.rankers.methods import RELIEF_NEIGHBORS as NEIGHBORS
+from semirank.rankers.methods import ENSEMBLES, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
 from semirank.study import PRESETS
 from semirank.study.jobs import rank_both, run_job
 from semirank.study.plan import (
-    FAMILIES,
-    FORESTS,
+    JOB_FAMILIES,
     Study,
     cheapest_first,
-    facts_of,
     find_families,
     find_preset,
     folds_of,
@@ -57,21 +57,21 @@ def test_presets_have_the_numbers_of_the_design():
     assert (QUICK.n_folds, QUICK.n_labeled, QUICK.rule) == (3, (50, 200, 500), "oob")
     assert (QUICK.levels, QUICK.tuning_trees, QUICK.min_labeled) == ((0, 0.25, 0.5, 0.75, 1), 25, 4)
     for preset in PRESETS.values():
-        assert (preset.relief_influences, preset.relief_neighbors) == (INFLUENCES, NEIGHBORS)
+        assert (preset.relief_influences, preset.relief_neighbors) == (RELIEF_INFLUENCES, RELIEF_NEIGHBORS)
         assert preset.judge_k == (20, 40)
 
 
 def test_every_data_set_gets_its_jobs(study):
     for name in NAMES:
         data = open_dataset(name, study.folder)
-        facts = facts_of(data, study)
-        jobs = jobs_of(facts, study)
+        jobs = jobs_of(data, study)
         predefined = name in ("Tiny labels", "Tiny tree")
-        assert facts.n_folds == (1 if predefined else 3)
-        assert facts.n_labeled == (50,)  # 200 and 500 do not fit
-        families = [f for f in FAMILIES if f != "laplace" or name == "Tiny numbers"]
+        n_folds = 1 if predefined else 3
+        families = [f for f in JOB_FAMILIES if f != "laplace" or name == "Tiny numbers"]
         assert [job[:4] for job in jobs] == [
-            (name, fold, 50, family) for family in families for fold in range(facts.n_folds)
+            (name, fold, 50, family)  # 200 and 500 labels do not fit
+            for family in families
+            for fold in range(n_folds)
         ]
         assert len({job.key for job in jobs}) == len(jobs)
         assert {job.group for job in jobs} == {data.entry.group}
@@ -110,6 +110,21 @@ def test_keys_change_with_all_that_matters(study):
     assert job_key(*base[:5], moved) == job_key(*base)
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_committed_records_have_the_keys_of_this_version(preset):
+    """A key that changes would make everybody's finished jobs count as outdated."""
+    path = Path(__file__).parents[2] / "results" / preset / "records.csv.gz"
+    if not path.exists():
+        pytest.skip("no committed records here")
+    with gzip.open(path, "rt", newline="") as file:
+        rows = {row["key"]: row for row in csv.DictReader(file)}
+    assert len(rows) > 1000
+    for key, row in rows.items():
+        study = Study(PRESETS[preset], int(row["seed"]), None)
+        place = (int(row["fold"]), int(row["n_labeled"]), row["family"])
+        assert job_key(row["dataset"], row["sha256"], *place, study) == key
+
+
 def test_seeds_and_keys_are_the_same_in_another_process():
     code = "from semirank.study.plan import *; print(stable_number(3, 'Pol', 1), "
     code += "job_key('Pol', 'x', 1, 50, 'relief', Study(PRESETS['quick'], 3, None)))"
@@ -120,7 +135,7 @@ def test_seeds_and_keys_are_the_same_in_another_process():
 
 
 def test_cheap_jobs_come_first_and_jobs_of_a_kind_stay_together(study):
-    jobs = [j for name in NAMES for j in jobs_of(facts_of(open_dataset(name, study.folder), study), study)]
+    jobs = [j for name in NAMES for j in jobs_of(open_dataset(name, study.folder), study)]
     ordered = cheapest_first(reversed(jobs))
     assert sorted(ordered) == sorted(jobs)
     assert [j.cost for j in ordered] == sorted(j.cost for j in jobs)
@@ -138,17 +153,17 @@ def test_unknown_names_are_told_with_suggestions():
     with pytest.raises(ValueError, match=r"no method 'releif' \(did you mean 'relief'"):
         find_families(["releif"])
     assert find_families(["relief", "bagging"]) == ("bagging", "relief")
-    assert find_families([]) == FAMILIES
+    assert find_families([]) == JOB_FAMILIES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_job_judges_every_ranking_with_both_pools(name, study):
-    facts = facts_of(open_dataset(name, study.folder), study)
-    for job in jobs_of(facts, study):
+    data = open_dataset(name, study.folder)
+    for job in jobs_of(data, study):
         if job.fold > 0:
             continue
         records = run_job(job, study)
-        scores = ("genie3", "rforest", "symbolic") if job.family in FORESTS else (job.family,)
+        scores = ("genie3", "rforest", "symbolic") if job.family in ENSEMBLES else (job.family,)
         sides = ("ssl",) if job.family == "equal" else ("ssl", "sl")
         wanted = {(s, c, p, k) for s in sides for c in scores for p in ("labelled", "all") for k in (20, 40)}
         assert {(r.side, r.score, r.pool, r.k) for r in records} == wanted
@@ -156,7 +171,7 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
         assert judged_values(job.family, QUICK) == wanted  # what imports hold a finished job to
         for r in records:
             assert (r.dataset, r.task, r.group, r.fold, r.n_labeled, r.family) == (
-                name, facts.task, facts.group, 0, 50, job.family
+                name, data.dataset.target.task, data.entry.group, 0, 50, job.family
             )  # fmt: skip
             assert r.labels_used == 50
             assert r.n_test == 30
@@ -166,10 +181,10 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
             )
             assert np.isfinite(r.value)
             setting = json.loads(r.setting)
-            if job.family in FORESTS:
+            if job.family in ENSEMBLES:
                 assert setting["w"] in (QUICK.levels if r.side == "ssl" else (1.0,))
             assert (r.tuning_seconds > 0) == (
-                job.family == "relief" or (job.family in FORESTS and r.side == "ssl")
+                job.family == "relief" or (job.family in ENSEMBLES and r.side == "ssl")
             )
         again = run_job(job, study)
         assert [r._replace(seconds=0, tuning_seconds=0) for r in again] == [
@@ -186,7 +201,7 @@ def test_the_rankings_are_those_of_the_rankers():
     y = np.where(np.arange(80) < 40, table.values[:, 1] + 0.1 * rng.random(80), np.nan)
     target = Target("regression", y[:, None], ("y",), np.ones(1))
     preset = replace(QUICK, n_trees=8, tuning_trees=5)
-    for family in FAMILIES[:-1]:
+    for family in JOB_FAMILIES[:-1]:
         for side, found in rank_both(family, table, target, preset, 7).items():
             common = {"use_unlabeled": side == "ssl", "random_state": 7}
             if family == "relief":
@@ -217,8 +232,8 @@ def test_changed_files_are_noticed(tmp_path):
     from semirank.study import jobs
 
     study = Study(QUICK, 0, write_folder(tmp_path, NAMES[:1]))
-    facts = facts_of(open_dataset(NAMES[0], tmp_path), study)
-    job = jobs_of(facts._replace(sha256="another"), study, ["equal"])[0]
+    data = open_dataset(NAMES[0], tmp_path)
+    job = jobs_of(data._replace(sha256="another"), study, ["equal"])[0]
     jobs._data.cache_clear()
     with pytest.raises(ValueError, match="files of Tiny classes changed"):
         run_job(job, study)

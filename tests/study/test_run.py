@@ -26,7 +26,7 @@ from semirank.study.plan import PRESETS, Job, Study
 from semirank.study.records import Record
 from semirank.study.store import records
 
-from .optional import needs_psutil
+from ..optional import needs_psutil
 from .study_folder import NAMES, write_folder
 
 CHEAP = ["equal", "relief"]
@@ -99,7 +99,7 @@ def test_the_number_of_processes_does_not_change_results(folder, tmp_path, undis
     assert timeless(path) == undisturbed
     # 3 folds of three data sets and one of the two others, by two methods.
     assert summary == module.Summary(22, 0, 0, 0, 0, 0, summary.missing, [])
-    assert (seen[0].done, seen[-1]) == (0, module.Progress(22, 0, 22, 0.0))
+    assert (seen[0].done, seen[-1]) == (0, module.RunProgress(22, 0, 22, 0.0))
     assert len(summary.missing) == 38 + 9  # of the registry, none is in this folder
     again = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP)
     assert again[:6] == (0, 0, 22, 0, 0, 0)
@@ -431,10 +431,8 @@ def wait_for(local: LocalWorkers) -> list[Outcome]:
 
 
 def test_the_pace_is_that_of_each_family():
-    from semirank.study.store import JobRow
-
-    def row(family: str, cost: float, seconds: float | None) -> JobRow:
-        return JobRow("a", 0, 50, family, "", "", "", "", cost, "done", seconds, None)
+    def row(family: str, cost: float, seconds: float | None) -> Job:
+        return Job("a", 0, 50, family, "", "", "", "", cost, "done", seconds)
 
     pace = module.Pace()
     assert pace.seconds([row("relief", 1.0, None)]) is None
@@ -571,7 +569,7 @@ def test_progress_on_a_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     with _progress(quiet=False) as (draw, say):
-        draw(module.Progress(3, 1, 8, 75.0))
+        draw(module.RunProgress(3, 1, 8, 75.0))
         say("left out: [none]")
     shown = stream.getvalue()
     assert "left out: [none]" in shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import queue
 import threading
 import time
 import types
@@ -112,10 +111,10 @@ def test_errors_of_jobs_come_back_in_words(folder, tmp_path, cluster):
     job = plan_jobs(study, NAMES[:1], ["equal"], print)[0][0]
     workers = DaskWorkers(study, cluster.scheduler_address, 1)
     try:
-        assert workers.free() == 4
+        assert workers.free() == 2
         workers.submit(job._replace(sha256="other"))
         workers.submit(job)
-        assert workers.free() == 2
+        assert workers.free() == 0
         found, deadline = [], time.monotonic() + 120
         while len(found) < 2 and time.monotonic() < deadline:
             found += workers.wait(1.0)
@@ -152,20 +151,72 @@ def test_a_cluster_without_workers(folder, tmp_path, monkeypatch):
         )
 
 
+def test_a_job_that_kills_every_worker_fails_as_soon_as_the_run_says(folder, tmp_path, monkeypatch, cluster):
+    """After two deaths the job is to blame, whatever number Dask would allow; the others go on."""
+    from semirank.study import dask_workers
+
+    log = tmp_path / "deaths"
+
+    def deadly(job, study):
+        import os
+
+        from semirank.study.local_workers import perform
+
+        if job.fold == 1:
+            with open(log, "a") as file:
+                file.write("x")
+            os._exit(9)
+        return perform(job, study)
+
+    monkeypatch.setattr(dask_workers, "perform", deadly)
+    path = tmp_path / "study.sqlite"
+    summary = run_study(
+        store=path, data=folder, only=NAMES[:1], methods=["equal"], dask=cluster.scheduler_address
+    )
+    assert (summary.done, summary.failed) == (2, 1)
+    assert log.read_text() == "xx"
+    with Store(path, read_only=True) as store:
+        (job,) = [job for job in store.jobs() if job.state == "failed"]
+    assert (job.fold, job.error) == (1, "the Dask worker of the job went away")
+
+
+class Ended(types.SimpleNamespace):
+    """A future that ended; `outcome` is raised where it is an error."""
+
+    key = "k"
+
+    def result(self, timeout):
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+    def exception(self):
+        return self.outcome
+
+
+def after(status, outcome=None):
+    """What workers make of a future that ended with this status."""
+    from semirank.study.dask_workers import DaskWorkers, Sent
+
+    future = Ended(status=status, outcome=outcome)
+    workers = object.__new__(DaskWorkers)
+    workers._sent = {"k": Sent(future, "job", "tcp://worker", time.perf_counter())}
+    return workers._outcomes(future), workers._outcomes(future)
+
+
 def test_jobs_that_the_cluster_gives_up_and_a_lost_connection():
     """What cannot be made to happen here in good time: the scheduler gives up a job, or is gone."""
-    from semirank.study.dask_workers import DaskWorkers
+    from distributed.scheduler import KilledWorker
 
-    def after(status):
-        future = types.SimpleNamespace(
-            key="k", status=status, exception=lambda: RuntimeError("4 workers\ndied")
-        )
-        workers = object.__new__(DaskWorkers)
-        workers._ended, workers._sent = queue.SimpleQueue(), {"k": (future, "job", time.perf_counter())}
-        workers._ended.put(future)
-        return workers.wait(1.0)
-
-    (outcome,) = after("error")
+    (outcome,), again = after("error", RuntimeError("4 workers\ndied"))
     assert (outcome.job, outcome.records, outcome.error) == ("job", [], "RuntimeError: 4 workers died")
+    assert not outcome.died
+    assert again == []  # a job ends once
+    killed = KilledWorker("k", types.SimpleNamespace(address="tcp://worker"), 3)
+    (outcome,), _ = after("error", killed)
+    assert outcome.died
+    assert outcome.error.startswith("KilledWorker: Attempted to run")
+    (outcome,), _ = after("finished", TimeoutError())
+    assert (outcome.died, outcome.error) == (True, "the Dask worker of the job went away with its result")
     with pytest.raises(ConnectionError, match="what was finished is kept, run again to go on"):
         after("lost")

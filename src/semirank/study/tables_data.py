@@ -1,0 +1,105 @@
+"""What has been run, and on which data: tables 0 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..data.tasks import HEADINGS
+from .paper import paper_names, paper_tables
+from .plan import JOB_FAMILIES, Job, fits
+from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
+from .results import Cell, Results, levels_and_folds
+from .table_format import StudyTable
+from .tables_words import join, shown_name
+
+
+def coverage(results: Results, jobs: Iterable[Job]) -> StudyTable:
+    """What has been run, and what is left of the plan."""
+    done: dict[tuple[str, str], set[Cell]] = {}
+    for key, curve in results.values.items():
+        done.setdefault((key.dataset, key.family), set()).update(curve)
+    jobs = list(jobs)
+    planned = _planned(results, {family for _, family in done}, jobs)
+    groups = {job.dataset: job.group for job in jobs}
+    rows: list[tuple[Any, ...]] = []
+    unfinished = []
+    for name in dict.fromkeys([*results.about, *planned]):
+        missing = []
+        for family, cells in planned.get(name, {}).items():
+            n_done = len(cells & done.get((name, family), set()))
+            if n_done < len(cells):
+                missing.append(f"{family} {n_done} of {len(cells)}")
+        if missing:
+            unfinished.append(name)
+        about = results.about.get(name)
+        what = (shown_name(results, name), *about[:2]) if about else (name, groups[name], None)
+        levels, n_folds = levels_and_folds(results.cells(name))
+        rows.append((*what, n_folds, join(levels), join(missing)))
+    notes = [f"Data sets with records: {len(results.about)}. Not complete: {join(unfinished) or 'none'}."]
+    if absent := [name for name in paper_names() if name not in results.about]:
+        standing = {n: [s for s, a in results.about.items() if a.stand_in_for == n] for n in absent}
+        named = [f"{n} (stand-in: {' and '.join(some)})" if some else n for n, some in standing.items()]
+        notes.append(
+            f"No records for {len(absent)} of the paper's {len(paper_names())} data sets: {join(named)}."
+        )
+    text = (
+        "Data sets, their folds and numbers of labels with records, and (L, fold) cells still to do: those "
+        "that are planned, and for every method that was run anywhere, all cells of a data set."
+    )
+    columns = ("data set", "group", "measure", "folds", "L", "not finished")
+    return StudyTable("0_coverage", "What has been run", text, columns, rows, notes)
+
+
+def _planned(results: Results, seen: set[str], jobs: Iterable[Job]) -> dict[str, dict[str, set[Cell]]]:
+    """The (L, fold) cells of every data set and family.
+
+    An imported store plans no more than it holds. So a family that has any records (`seen`) is expected in
+    all cells of every data set that it fits.
+    """
+    found = {
+        name: {
+            family: results.cells(name)
+            for family in JOB_FAMILIES
+            if family in seen and fits(family, HEADINGS.get(about.group, ""))
+        }
+        for name, about in results.about.items()
+    }
+    for job in jobs:
+        found.setdefault(job.dataset, {}).setdefault(job.family, set()).add((job.n_labeled, job.fold))
+    return found
+
+
+def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -> StudyTable:
+    """Table 1: sizes as the paper prints them, ours where they differ and for stand-ins, and CH by both."""
+    rows: list[tuple[Any, ...]] = []
+    sizes = (EXAMPLES, FEATURES, SIZE, MAJORITY, PER_ROW, DEPTH)
+    for group, some in paper_tables()["datasets"].items():
+        for name, printed in some.items():
+            own = properties.get(name, {})
+            size = next(key for key in ("classes", "labels", "targets") if key in printed)
+            keys = ("examples", "features", size, "majority_share", "label_cardinality", "depth")
+            others = [
+                f"{int(own[ours])} {key}"
+                for ours, key in zip((EXAMPLES, FEATURES, SIZE), keys)
+                if own.get(ours, printed[key]) != printed[key]
+            ]
+            was_run = "yes" if name in results.about else "no"
+            ch = (printed["ch"] + 0.0, own.get(CH))
+            rows.append((name, group, *map(printed.get, keys), *ch, was_run, join(others)))
+        for name, about in results.about.items():
+            if about.group == group and name not in some:
+                own = properties.get(name, {})
+                whole = {s: int(own[s]) for s in (EXAMPLES, FEATURES, SIZE, DEPTH) if s in own}
+                found = [{**own, **whole}.get(size) for size in sizes]
+                rows.append((shown_name(results, name), group, *found, None, own.get(CH), "yes", ""))
+    n_known = sum(CH in properties.get(name, {}) for name in {*paper_names(), *results.about})
+    notes = (
+        "Sizes and CH (paper) are the printed ones; the sizes of stand-ins are those of the files. The last "
+        "column has the sizes of our files where they are known and differ from the printed ones.",
+        f"CH (ours) is known for {n_known} data sets: "
+        "k-means clusters against the target, with the square root that the printed column needs.",
+    )
+    text = "Properties of the paper's data sets and of the stand-ins that were run."
+    columns = ("data set", "group", *sizes, "CH (paper)", "CH (ours)", "run", "our files")
+    return StudyTable("1_data_sets", "Data sets", text, columns, rows, notes)
