@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 # Name -> the room it lives in. Nothing heavy is imported until a name is used (Def. 3.2).
 _HOME = {
+    "ConsensusRanker": "rankers.consensus",
     "Dataset": "data.dataset",
     "Evaluation": "results.evaluation",
     "ForestRanker": "rankers.forest",
@@ -18,6 +19,7 @@ _HOME = {
     "ReliefRanker": "rankers.relief",
     "Table": "data.table",
     "Target": "data.target",
+    "TaughtRanker": "rankers.taught",
     "Teacher": "teacher.teacher",
     "cluster_hypothesis": "evaluation.cluster_hypothesis",
     "evaluate": "evaluation.evaluate",
@@ -41,9 +43,11 @@ if TYPE_CHECKING:
     from .evaluation.evaluate import evaluate
     from .evaluation.knn_score import knn_score
     from .judging.splits import semi_supervised_folds
+    from .rankers.consensus import ConsensusRanker
     from .rankers.forest import ForestRanker
     from .rankers.laplace import LaplaceRanker
     from .rankers.relief import ReliefRanker
+    from .rankers.taught import TaughtRanker
     from .results.evaluation import Evaluation
     from .results.ranking import Ranking
     from .teacher.teacher import Teacher

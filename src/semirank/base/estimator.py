@@ -113,7 +113,8 @@ class EncodingBase(BaseEstimator):
         return tags
 
 
-def _has_shares(estimator: PredictorMixin) -> bool:
+def has_shares(estimator: PredictorMixin) -> bool:
+    """Whether there are shares to predict; the condition of `predict_proba`."""
     task = getattr(estimator, "task_", None)
     if task is not None and TASKS[task].kind == NUMBERS:
         raise AttributeError(f"predict_proba is for classes and label sets, not for task={task!r}.")
@@ -132,7 +133,7 @@ class PredictorMixin(EncodingBase):
         prototypes = self._prototypes(X)
         return decode(self._target_schema, prototypes)
 
-    @available_if(_has_shares)
+    @available_if(has_shares)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class shares (columns as in `classes_`) or label shares."""
         return self._prototypes(X)

@@ -30,9 +30,9 @@ class TargetSpace(NamedTuple):
 def target_space(target: Target) -> TargetSpace:
     """The target as d_Y sees it.
 
-    Classes differ or not; numbers by their share of the range (mean over targets); label sets by the share
-    of labels on which they disagree; sets of a hierarchy by the weights of those labels, as a share of the
-    largest such sum between two label sets of these rows.
+    Classes differ or not; numbers by their share of the range (weighted mean over targets); label sets by
+    the share of labels on which they disagree; sets of a hierarchy by the weights of those labels, as a share
+    of the largest such sum between two label sets of these rows.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def target_space(target: Target) -> TargetSpace:
     if target.task == "hierarchical":
         largest = largest_difference(values[target.labeled], target.weights)
         return TargetSpace(values, target.weights / largest if largest > 0 else ones, SUM)
-    return TargetSpace(np.ascontiguousarray(in_range(values, *ranges(values))), ones, MEAN)
+    return TargetSpace(np.ascontiguousarray(in_range(values, *ranges(values))), target.weights, MEAN)
 
 
 def largest_difference(members: np.ndarray, weights: np.ndarray, block: int = 2048) -> float:

@@ -99,19 +99,19 @@ def from_csv(text: str) -> Ranking:
     place = np.argsort(numbers.pop("column", np.arange(len(names))), kind="stable")
     numbers = {name: values[place] for name, values in numbers.items()}
     missing_share = numbers.pop("missing_share", None)
-    targets = {n.removeprefix("target:"): numbers.pop(n) for n in list(numbers) if n.startswith("target:")}
+    targets, classes = (_beginning_with(kind, numbers) for kind in ("target:", "class:"))
     errors = {
         name.removesuffix("_se"): numbers.pop(name)
         for name in list(numbers)
         if name.endswith("_se") and name.removesuffix("_se") in numbers
     }
     return _assemble(
-        tuple(names[i] for i in place), numbers, errors, targets, missing_share, " ".join(header)
+        tuple(names[i] for i in place), numbers, errors, targets, classes, missing_share, " ".join(header)
     )
 
 
 def to_fimp(ranking: Ranking) -> str:
-    """CLUS's table: position, name, [ranks], [scores]; one entry per importance, then per target."""
+    """CLUS's table: position, name, [ranks], [scores]; one entry per importance, then per target or class."""
     for name in ranking.names:
         if any(c in name for c in "\t\r\n"):
             raise ValueError(f"fimp cannot hold the tab or line break in the name {name!r}; save as .json.")
@@ -120,6 +120,9 @@ def to_fimp(ranking: Ranking) -> str:
     if ranking.per_target is not None:
         titles += [f"{ranking.importance}:{target}" for target in ranking.target_names]
         columns += list(ranking.per_target.T)
+    if ranking.per_class is not None:
+        titles += [f"{ranking.importance}:class:{name}" for name in ranking.class_names]
+        columns += list(ranking.per_class.T)
     titles = [title.translate(_NOT_IN_TITLES) for title in titles]
     ranks = np.column_stack([rank_numbers(column) for column in columns]).tolist()
     scores = np.column_stack(columns).tolist()
@@ -133,7 +136,7 @@ def to_fimp(ranking: Ranking) -> str:
 
 
 def from_fimp(text: str) -> Ranking:
-    """The first score is the main one; titles of the form main:NAME are scores per target."""
+    """The first score is the main one; main:class:NAME is a score per class, main:NAME one per target."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     rule = next((i for i, line in enumerate(lines) if line.startswith("------")), None)
     if not rule:
@@ -159,9 +162,9 @@ def from_fimp(text: str) -> Ranking:
     columns = dict(zip(titles, table.T))
     if len(columns) < len(titles):
         raise ValueError("two scores share one name.")
-    prefix = f"{titles[0]}:"
-    targets = {t.removeprefix(prefix): columns.pop(t) for t in titles if t.startswith(prefix)}
-    return _assemble(tuple(name for _, name, _ in rows), columns, {}, targets, None, " ".join(lines[:rule]))
+    classes, targets = (_beginning_with(f"{titles[0]}:{kind}", columns) for kind in ("class:", ""))
+    names = tuple(name for _, name, _ in rows)
+    return _assemble(names, columns, {}, targets, classes, None, " ".join(lines[:rule]))
 
 
 def to_anndata(ranking: Ranking, data: Any, prefix: str) -> None:
@@ -182,6 +185,7 @@ def _assemble(
     scores: dict[str, np.ndarray],
     errors: dict[str, np.ndarray],
     targets: dict[str, np.ndarray],
+    classes: dict[str, np.ndarray],
     missing_share: np.ndarray | None,
     description: str,
 ) -> Ranking:
@@ -189,6 +193,7 @@ def _assemble(
         raise ValueError("there is no column with scores.")
     importance = next(iter(scores))
     words = {
+        "consensus": "consensus",
         "relief": "relief",
         "lapl": "laplace",
         "genie3": "forest",
@@ -206,8 +211,16 @@ def _assemble(
         all_standard_errors=errors,
         per_target=np.column_stack(list(targets.values())) if targets else None,
         target_names=tuple(targets),
+        per_class=np.column_stack(list(classes.values())) if classes else None,
+        class_names=tuple(classes),
         missing_share=missing_share,
     )
+
+
+def _beginning_with(prefix: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The columns whose names begin so, under the rest of their names, taken out of `columns`."""
+    names = [name for name in columns if name.startswith(prefix)]
+    return {name.removeprefix(prefix): columns.pop(name) for name in names}
 
 
 def _numbers(name: str, cells: tuple[str, ...]) -> np.ndarray:

@@ -48,7 +48,7 @@ class Ranking:
     standard_errors : ndarray of shape (n_features,) or None
         Uncertainty of `scores`; NaN where it is not defined.
     method : str
-        "forest", "relief" or "laplace".
+        "consensus", "forest", "relief", "laplace", or "taught relief" and the like.
     importance : str
         Name of the main importance.
     all_scores, all_standard_errors : dict of str to ndarray
@@ -56,6 +56,9 @@ class Ranking:
     per_target : ndarray of shape (n_features, n_targets) or None
         One importance per target variable; columns are named by `target_names`.
     target_names : tuple of str
+    per_class : ndarray of shape (n_features, n_classes) or None
+        For classes: one importance per class; columns are named by `class_names`.
+    class_names : tuple of str
     task : str
         One of the five tasks, "" when unknown (a ranking read from csv or fimp).
     n_rows, n_labeled : int or None
@@ -76,6 +79,9 @@ class Ranking:
         What was decided or repaired on the way, one sentence each.
     origin : dict
         "command" and "python": how exactly this ranking was made, where that is known.
+    teacher : dict
+        What a teacher found, where there was one: its "members", their "weights", their "losses" and "scores"
+        for labels that were held out, also those of all together ("stack").
 
     Examples
     --------
@@ -101,6 +107,8 @@ class Ranking:
     all_standard_errors: dict[str, np.ndarray] = field(default_factory=dict)
     per_target: np.ndarray | None = None
     target_names: tuple[str, ...] = ()
+    per_class: np.ndarray | None = None
+    class_names: tuple[str, ...] = ()
     task: str = ""
     n_rows: int | None = None
     n_labeled: int | None = None
@@ -113,11 +121,13 @@ class Ranking:
     version: str = __version__
     notes: list[str] = field(default_factory=list)
     origin: dict[str, str] = field(default_factory=dict)
+    teacher: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__  # the dataclass is frozen for users, not for its own clean-up
         set_(self, "names", tuple(str(name) for name in self.names))
         set_(self, "target_names", tuple(str(name) for name in self.target_names))
+        set_(self, "class_names", tuple(str(name) for name in self.class_names))
         size = len(self.names)
         if size == 0:
             raise ValueError("a ranking needs at least one feature.")
@@ -145,9 +155,12 @@ class Ranking:
         if self.per_target is not None:
             shape = (size, len(self.target_names))
             set_(self, "per_target", _array(self.per_target, shape, "per_target", holes=True))
+        if self.per_class is not None:
+            shape = (size, len(self.class_names))
+            set_(self, "per_class", _array(self.per_class, shape, "per_class", holes=True))
         if self.missing_share is not None:
             set_(self, "missing_share", _array(self.missing_share, (size,), "missing_share"))
-        for name in ("settings", "choice", "choice_path", "timings", "notes", "origin"):
+        for name in ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher"):
             set_(self, name, plain(getattr(self, name)))
         for name in ("n_rows", "n_labeled", "seed"):
             value = getattr(self, name)
@@ -179,6 +192,8 @@ class Ranking:
     ) -> list[str]:
         """Names of the features to keep, best first; with no argument those with a score above 0.
 
+        Hardly any share of a consensus is 0: there, no argument keeps what is above the mean share.
+
         Parameters
         ----------
         n : int, optional
@@ -196,6 +211,8 @@ class Ranking:
             if not 0 < share <= 1:
                 raise ValueError(f"share must be above 0 and at most 1, got {share!r}.")
             return [name for name, _ in self.top(max(1, round(share * len(self))))]
+        if threshold is None and self.method == "consensus":
+            return [self.names[i] for i in self.order if above_mean(self.scores)[i]]
         limit = 0.0 if threshold is None else float(threshold)
         return [self.names[i] for i in self.order if self.scores[i] > limit]
 
@@ -204,7 +221,7 @@ class Ranking:
 
         "rank", "feature", "column" (position in the data, from 0), then every importance under its
         name and its standard error under name + "_se", the main importance first; then "target:NAME"
-        per target variable and "missing_share".
+        per target variable, "class:NAME" per class and "missing_share".
         """
         order = self.order
         columns: dict[str, list[Any]] = {
@@ -219,6 +236,9 @@ class Ranking:
         if self.per_target is not None:
             for j, target in enumerate(self.target_names):
                 columns[f"target:{target}"] = self.per_target[order, j].tolist()
+        if self.per_class is not None:
+            for j, name in enumerate(self.class_names):
+                columns[f"class:{name}"] = self.per_class[order, j].tolist()
         if self.missing_share is not None:
             columns["missing_share"] = self.missing_share[order].tolist()
         return columns
@@ -396,6 +416,17 @@ def rank_numbers(scores: np.ndarray) -> np.ndarray:
     """
     ascending = np.sort(-scores)
     return np.searchsorted(ascending, -scores, side="left") + 1
+
+
+def above_mean(shares: np.ndarray) -> np.ndarray:
+    """Which shares are above 1 / D, beyond rounding.
+
+    Examples
+    --------
+    >>> above_mean(np.array([0.5, 0.3, 0.2]))
+    array([ True, False, False])
+    """
+    return shares * len(shares) > 1.0 + 1e-9
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,195 @@
+"""What a consensus is made of: several rankers on the same rows, each score as a share (Def. 1.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.table import Table
+from ..data.target import Target
+from ..runtime.messages import did_you_mean
+from ..runtime.progress import Progress
+from .forest import ForestRanker
+from .relief import ReliefRanker
+from .taught import as_seen_by, check_ranker, prepared
+
+GENIE3 = "genie3"  # the form of genie3 that takes part
+FOREST_SCORES = (GENIE3, "rforest")
+RANKERS = ("random_forest", "extra_trees", "relief")
+N_TREES = 100
+# On a completed target, which has many more rows.
+N_STUDENT_TREES = 50
+STUDENT_LEAF = 5
+MAX_CANDIDATES = 128  # random tests per node of extra trees: more cost time on wide data, and gain nothing
+N_VISITED = 2000  # rows that Relief visits
+
+
+class Entry(NamedTuple):
+    """A ranker that takes part: as it is on labelled rows, and as a student on the completed target."""
+
+    name: str
+    labeled: Any
+    student: Any
+
+
+class Part(NamedTuple):
+    """What several rankers say about the same rows.
+
+    Attributes
+    ----------
+    shares, errors : dict of str to ndarray of shape (n_features,)
+        Every score once, and its standard error.
+    of : dict of str to str
+        The ranker that a score comes from.
+    per_column : ndarray of shape (n_features, n_columns)
+        Mean share over rankers for each target column alone.
+    """
+
+    shares: dict[str, np.ndarray]
+    errors: dict[str, np.ndarray]
+    of: dict[str, str]
+    per_column: np.ndarray
+
+    def mean(self) -> np.ndarray:
+        """The mean share of every feature."""
+        return np.mean(list(self.shares.values()), axis=0)
+
+    def mean_error(self) -> np.ndarray:
+        """Its standard error.
+
+        Scores of one ranker share their trees, so their errors are added; those of different rankers are
+        independent, so their squares are.
+        """
+        total = {name: np.zeros_like(error) for name, error in zip(self.of.values(), self.errors.values())}
+        for score, error in self.errors.items():
+            total[self.of[score]] += np.nan_to_num(error)
+        return np.sqrt(np.sum(np.square(list(total.values())), axis=0)) / len(self.shares)
+
+
+def read_rankers(rankers: Any, n_features: int, owner: str) -> list[Entry]:
+    """Names and rankers as given, each with a name of its own."""
+    if isinstance(rankers, str) or not isinstance(rankers, Sequence):
+        raise TypeError(
+            f"rankers={rankers!r} is no list; give names out of {', '.join(RANKERS)}, or rankers."
+        )
+    if len(rankers) == 0:
+        raise ValueError(f"rankers is empty; name at least one of {', '.join(RANKERS)}, or give a ranker.")
+    out: list[Entry] = []
+    for ranker in rankers:
+        if isinstance(ranker, str):
+            if ranker not in RANKERS:
+                near = did_you_mean(ranker, RANKERS)
+                raise ValueError(f"rankers holds {ranker!r}{near}; its names are {', '.join(RANKERS)}.")
+            entry = _named(ranker, n_features)
+        else:
+            check_ranker(ranker, owner, taught=True)
+            entry = Entry(_name(ranker), ranker, ranker)
+        same = sum(other.name.rsplit("_#", 1)[0] == entry.name for other in out)
+        if same and isinstance(ranker, str):
+            raise ValueError(f"rankers names {ranker!r} twice; name it once.")
+        out.append(entry._replace(name=f"{entry.name}_#{same + 1}") if same else entry)
+    return out
+
+
+def _named(name: str, n_features: int) -> Entry:
+    if name == "relief":
+        relief = ReliefRanker(n_iterations=N_VISITED)
+        return Entry(name, relief, relief)
+    options: dict[str, Any] = {"ensemble": name, "importance": FOREST_SCORES}
+    if name == "extra_trees":
+        options["max_features"] = min(n_features, MAX_CANDIDATES)
+    labeled = ForestRanker(n_estimators=N_TREES, **options)
+    student = ForestRanker(n_estimators=N_STUDENT_TREES, min_samples_leaf=STUDENT_LEAF, **options)
+    return Entry(name, labeled, student)
+
+
+def _name(ranker: Any) -> str:
+    if isinstance(ranker, ForestRanker):
+        return str(ranker.ensemble)
+    return type(ranker).__name__.removesuffix("Ranker").lower()
+
+
+def score_names(ranker: Any) -> tuple[str, ...]:
+    """The importances of a fitted ranker that were asked for."""
+    if isinstance(ranker, ForestRanker):
+        asked = ranker.importance
+        return (asked,) if isinstance(asked, str) else tuple(dict.fromkeys(asked))
+    return tuple(ranker.importances_)
+
+
+def as_shares(importances: np.ndarray) -> np.ndarray:
+    """Importances cut at 0 and divided by their sum, column by column; equal ones where nothing is positive.
+
+    Examples
+    --------
+    >>> as_shares(np.array([3.0, -1.0, 1.0]))
+    array([0.75, 0.  , 0.25])
+    >>> as_shares(np.array([0.0, -1.0]))
+    array([0.5, 0.5])
+    """
+    cut = np.maximum(importances, 0.0)
+    largest = cut.max(axis=0)
+    cut = cut / np.where(largest > 0, largest, 1.0)  # the sum of large numbers would be none
+    total = cut.sum(axis=0)
+    return np.where(total > 0, cut / np.where(total > 0, total, 1.0), 1.0 / len(importances))
+
+
+def fit_part(
+    entries: list[Entry],
+    table: Table,
+    target: Target,
+    known: Target | None,
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Part:
+    """Fit all rankers on these rows.
+
+    Parameters
+    ----------
+    entries : list of Entry
+    table, target : Table, Target
+        Every row is labelled.
+    known : Target, optional
+        For students: the target before it was completed. None for labelled rows.
+    seed : int
+    n_jobs : int, optional
+    progress : callable, optional
+    """
+    prefix = "labeled" if known is None else "taught"
+    shares: dict[str, np.ndarray] = {}
+    errors: dict[str, np.ndarray] = {}
+    of: dict[str, str] = {}
+    columns = []
+    for number, entry in enumerate(entries):
+        ranker = entry.labeled if known is None else entry.student
+        place = [seed, number, 0 if known is None else 1]
+        own_seed = int(np.random.default_rng(place).integers(np.iinfo(np.int32).max))
+        fitted = prepared(ranker, own_seed, n_jobs, use_unlabeled=False)
+        seen = target if known is None else as_seen_by(fitted, target, known)
+        fitted.fit(table, seen, progress=_called(progress, f"{prefix}: {entry.name}"))
+        names = score_names(fitted)
+        for name in names:
+            score = f"{prefix}_{entry.name}" + ("" if len(names) == 1 and name == entry.name else f"_{name}")
+            importances = fitted.importances_[name]
+            total = np.maximum(importances, 0.0).sum()
+            shares[score] = as_shares(importances)
+            errors[score] = fitted.importances_std_error_[name] / (total if total > 0 else np.inf)
+            of[score] = entry.name
+        columns.append(as_shares(fitted.importances_per_target_))
+    return Part(shares, errors, of, np.mean(columns, axis=0))
+
+
+def _called(progress: Progress | None, what: str) -> Progress | None:
+    """Progress of one ranker under its name; it is heard of at once."""
+    if progress is None:
+        return None
+    heard = progress
+    heard(0, 1, what)
+
+    def report(done: int, total: int, _: str) -> None:
+        heard(done, total, what)
+
+    return report
