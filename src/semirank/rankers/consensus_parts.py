@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from ..data.table import Table
 from ..data.target import Target
 from ..runtime.messages import did_you_mean
 from ..runtime.progress import Progress
+from ..teacher.completion import student_target
 from .forest import ForestRanker
 from .relief import ReliefRanker
-from .taught import as_seen_by, check_ranker, prepared
+from .taught import as_seen_by, at_names, check_ranker, column_names, prepared
 
 GENIE3 = "genie3"  # the form of genie3 that takes part
 FOREST_SCORES = (GENIE3, "rforest")
@@ -84,7 +86,7 @@ def read_rankers(rankers: Any, n_features: int, owner: str) -> list[Entry]:
                 raise ValueError(f"rankers holds {ranker!r}{near}; its names are {', '.join(RANKERS)}.")
             entry = _named(ranker, n_features)
         else:
-            check_ranker(ranker, owner, taught=True)
+            check_ranker(ranker, owner)
             entry = Entry(_name(ranker), ranker, ranker)
         same = sum(other.name.rsplit("_#", 1)[0] == entry.name for other in out)
         if same and isinstance(ranker, str):
@@ -179,7 +181,61 @@ def fit_part(
             errors[score] = fitted.importances_std_error_[name] / (total if total > 0 else np.inf)
             of[score] = entry.name
         columns.append(as_shares(fitted.importances_per_target_))
-    return Part(shares, errors, of, np.mean(columns, axis=0))
+    per_column = np.mean(columns, axis=0)
+    if known is not None:  # columns that do not vary are left out of the completed target
+        per_column = at_names(per_column, target.names, column_names(known))
+    return Part(shares, errors, of, per_column)
+
+
+def rank_classes(
+    entries: list[Entry],
+    table: Table,
+    target: Target,
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Part:
+    """The rankers on the columns of known classes, one for each class, for the scores per class."""
+    lean = [
+        entry._replace(
+            student=clone(entry.labeled).set_params(importance="genie3")  # which is there for each column
+            if isinstance(entry.labeled, ForestRanker)
+            else entry.labeled
+        )
+        for entry in entries
+    ]
+    return fit_part(lean, table, student_target(target, target.columns()), target, seed, n_jobs, progress)
+
+
+def combine(
+    part: Part, taught: Part | None, sensitivity: np.ndarray | None, weight: float
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Shares and standard errors under their names, the consensus first.
+
+    Parameters
+    ----------
+    part : Part
+        From labelled rows.
+    taught : Part, optional
+        From students; half of the consensus.
+    sensitivity : ndarray of shape (n_features,), optional
+        Shares of the student that is no forest; they have no standard error.
+    weight : float
+        How much of the consensus comes from it.
+    """
+    mean, error = part.mean(), part.mean_error()
+    shares, errors = {"labeled": mean}, {"labeled": error}
+    if taught is not None:
+        shares["taught"], errors["taught"] = taught.mean(), taught.mean_error()
+        mean, error = (mean + shares["taught"]) / 2, np.hypot(error, errors["taught"]) / 2
+    for some in (part, taught):
+        if some is not None:
+            shares |= some.shares
+            errors |= some.errors
+    if sensitivity is not None:
+        shares["taught_sensitivity"] = sensitivity
+        mean, error = (1 - weight) * mean + weight * sensitivity, (1 - weight) * error
+    return {"consensus": mean, **shares}, {"consensus": error, **errors}
 
 
 def _called(progress: Progress | None, what: str) -> Progress | None:

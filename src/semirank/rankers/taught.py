@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import inspect
-import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.estimator import PredictorMixin, seed_of
-from ..base.ranker import RankerBase
+from ..base.estimator import PredictorMixin
+from ..base.parameters import seed_of
+from ..base.ranker import RankerBase, Scores
 from ..data.encode_target import encode_target
 from ..data.scaling import ranges
 from ..data.table import Table
 from ..data.target import Target
-from ..data.tasks import CLASSES, TASKS
+from ..data.tasks import TASKS
 from ..results.ranking import Ranking
 from ..runtime.progress import Progress
 from ..teacher.rows import row_keys
@@ -29,6 +30,7 @@ from .relief import ReliefRanker
 _READING = ("task", "hierarchy", "hierarchy_decay", "categorical_features", "unlabeled")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TaughtRanker(RankerBase, PredictorMixin):
     """Rank features on all rows, for a target whose holes a teacher has filled.
 
@@ -42,17 +44,8 @@ class TaughtRanker(RankerBase, PredictorMixin):
         `supervision` than 1.0 and the default is an error.
     teacher : Teacher, optional
         By default ``Teacher()``.
-    task : {"auto", "classification", "regression", "multi_target", "multi_label", "hierarchical"}
-        "auto" looks at y and says back what it found in `notes_`.
-    hierarchy : Hierarchy, path strings, parent lists or edges, optional
-        For label sets with a hierarchy.
-    hierarchy_decay : float, default=0.75
-        Weight of a label relative to the mean of its parents.
-    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
-    unlabeled : optional
-        A value of y that means "unknown" besides NaN and None, for example -1. Never guessed.
-    n_features_to_select : int, float or None, default=None
-        For `transform`: how many features, which share of them, or all with importance > 0.
+    use_unlabeled : bool, default=True
+        False is the supervised counterpart: the labelled rows alone, also for the teacher.
     n_jobs : int, optional
         Through joblib; also of ranker and teacher where they have none. Results do not depend on it.
     random_state : int, RandomState or None
@@ -69,10 +62,6 @@ class TaughtRanker(RankerBase, PredictorMixin):
     teacher_ : Teacher
         Fitted; its `completed_` is the target that was ranked for. `predict` and `score` are the teacher's.
     ranker_ : the fitted ranker
-    task_ : str
-    n_labeled_ : int
-    notes_ : list of str
-        What was found and decided, one sentence each.
 
     Notes
     -----
@@ -93,84 +82,44 @@ class TaughtRanker(RankerBase, PredictorMixin):
     (2, True)
     """
 
-    def __init__(
-        self,
-        ranker: Any = None,
-        *,
-        teacher: Teacher | None = None,
-        task: str = "auto",
-        hierarchy: Any = None,
-        hierarchy_decay: float = 0.75,
-        categorical_features: Any = "from_dtype",
-        unlabeled: Any = None,
-        n_features_to_select: int | float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ):
-        self.ranker = ranker
-        self.teacher = teacher
-        self.task = task
-        self.hierarchy = hierarchy
-        self.hierarchy_decay = hierarchy_decay
-        self.categorical_features = categorical_features
-        self.unlabeled = unlabeled
-        self.n_features_to_select = n_features_to_select
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ranker: Any = field(default=None, kw_only=False)
+    teacher: Teacher | None = None
 
-    def fit(self, X: Any, y: Any, progress: Progress | None = None) -> TaughtRanker:
-        """Complete the target, then score the features for it.
-
-        Parameters
-        ----------
-        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
-        y : array, Series, frame, or sequence of label sets
-            Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
-        progress : callable, optional
-            Called as ``progress(done, total, what)`` while it works.
-
-        Returns
-        -------
-        self
-        """
-        began = time.perf_counter()
-        ranker = ReliefRanker() if self.ranker is None else self.ranker
-        check_ranker(ranker, type(self).__name__, taught=True)
+    def _check(self) -> None:
+        super()._check()
+        check_ranker(self._ranker(), type(self).__name__)
         check_teacher(self.teacher, type(self).__name__)
-        table, target = self._encode(X, y)
+
+    def _ranker(self) -> Any:
+        return ReliefRanker() if self.ranker is None else self.ranker
+
+    @property
+    def _method(self) -> str:  # type: ignore[override]
+        return f"taught {self._ranker()._method}"
+
+    def _rank(
+        self, table: Table, target: Target, progress: Progress | None, step: Callable[[str], None]
+    ) -> Scores:
         self.seed_ = seed_of(self.random_state)
-        order = content_rows(table, target, np.arange(len(table)))
+        rows = np.arange(len(table)) if self.use_unlabeled else np.flatnonzero(target.labeled)
+        order = content_rows(table, target, rows)
         table, target = table.take(order), target.take(order)
-        self.timings_ = {"read": time.perf_counter() - began}
-        began = time.perf_counter()
+        step("read")
         self.teacher_ = fit_teacher(
             self.teacher, table, target, self.seed_, self.n_jobs, progress, self.notes_
         )
         student = self.teacher_.student_target(target)
-        back = np.argsort(order)
-        self.teacher_.completed_ = self.teacher_.completed_[back]
-        self.teacher_.predicted_ = self.teacher_.predicted_[back]
-        self.timings_["teacher"] = time.perf_counter() - began
-        began = time.perf_counter()
+        in_order_of_rows(self.teacher_, order)
+        step("teacher")
+        ranker = self._ranker()
         options: dict[str, Any] = {"supervision": 1.0} if isinstance(ranker, ForestRanker) else {}
         self.ranker_ = prepared(ranker, self.seed_, self.n_jobs, **options)
-        student = as_seen_by(self.ranker_, student, target)
-        self.ranker_.fit(table, student, progress=progress)
-        self.timings_["ranker"] = time.perf_counter() - began
-        self._publish(student, target)
-        return self
-
-    def _publish(self, student: Target, target: Target) -> None:
-        names = tuple(map(str, target.classes.tolist())) if target.classes is not None else target.names
-        columns = at_names(self.ranker_.importances_per_target_, student.names, names)
-        by_class = TASKS[target.task].kind == CLASSES
-        self._target_names = () if by_class else names
-        self.importances_per_class_ = columns if by_class else None
-        self.importances_ = self.ranker_.importances_
-        self.importances_std_error_ = self.ranker_.importances_std_error_
-        self.importances_per_target_ = None if by_class else columns
-        self.feature_importances_ = self.ranker_.feature_importances_
-        self.ranking_ = self.ranker_.ranking_
+        self.ranker_.fit(table, as_seen_by(self.ranker_, student, target), progress=progress)
+        step("ranker")
+        columns = at_names(self.ranker_.importances_per_target_, student.names, column_names(target))
+        self.importances_per_class_ = None if target.classes is None else columns
+        found: Scores = self.ranker_._found
+        return found._replace(per_target=columns if target.classes is None else None)
 
     def _prototypes(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "teacher_")
@@ -178,26 +127,7 @@ class TaughtRanker(RankerBase, PredictorMixin):
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""
-        check_is_fitted(self, "feature_importances_")
-        inner = self.ranker_.to_ranking()
-        by_class = self.importances_per_class_ is not None
-        return replace(
-            inner,
-            method=f"taught {inner.method}",
-            per_target=self.importances_per_target_,
-            target_names=self._target_names,
-            per_class=self.importances_per_class_,
-            class_names=tuple(map(str, self.classes_.tolist())) if by_class else (),
-            task=self.task_,
-            n_rows=self.n_rows_,
-            n_labeled=self.n_labeled_,
-            settings=self.get_params(deep=False),
-            missing_share=self.missing_share_,
-            timings=self.timings_,
-            seed=self.seed_,
-            notes=self.notes_,
-            teacher=found_by(self.teacher_),
-        )
+        return with_findings(super().to_ranking(), self)
 
 
 def content_rows(table: Table, target: Target, rows: np.ndarray) -> np.ndarray:
@@ -236,6 +166,30 @@ def fit_teacher(
     notes.extend(note for note in fitted.notes_ if note not in (*notes, *read))
     notes.append(found_in_words(fitted))
     return fitted
+
+
+def in_order_of_rows(teacher: Teacher, rows: np.ndarray) -> np.ndarray:
+    """Put the rows of `completed_` and `predicted_` into ascending order; returns that order of `rows`."""
+    back = np.argsort(rows)
+    teacher.completed_ = teacher.completed_[back]
+    teacher.predicted_ = teacher.predicted_[back]
+    return rows[back]
+
+
+def with_findings(ranking: Ranking, ranker: Any) -> Ranking:
+    """The ranking with the scores per class of a ranker and what its teacher found."""
+    by_class = ranker.importances_per_class_
+    return replace(
+        ranking,
+        per_class=by_class,
+        class_names=() if by_class is None else column_names(ranker._target_schema),
+        teacher={} if ranker.teacher_ is None else found_by(ranker.teacher_),
+    )
+
+
+def column_names(target: Target) -> tuple[str, ...]:
+    """Names of the prototype columns: classes or target variables."""
+    return target.names if target.classes is None else tuple(map(str, target.classes.tolist()))
 
 
 def found_by(teacher: Teacher) -> dict[str, Any]:
@@ -284,7 +238,7 @@ def at_names(columns: np.ndarray, names: tuple[str, ...], wanted: tuple[str, ...
     return out
 
 
-def check_ranker(ranker: Any, owner: str, *, taught: bool) -> None:
+def check_ranker(ranker: Any, owner: str) -> None:
     """One sentence if this is none of the rankers that can be used here."""
     from .laplace import LaplaceRanker
 
@@ -294,7 +248,7 @@ def check_ranker(ranker: Any, owner: str, *, taught: bool) -> None:
             "LaplaceRanker."
         )
     _check_reading(ranker, (*_READING, "n_features_to_select"), owner)
-    if taught and isinstance(ranker, ForestRanker) and ranker.supervision not in (1.0, _default(ranker)):
+    if isinstance(ranker, ForestRanker) and ranker.supervision not in (1.0, _default(ranker, "supervision")):
         raise ValueError(
             f"supervision={ranker.supervision!r}: on a completed target a forest looks at the target only; "
             "leave it out or give 1.0."
@@ -321,5 +275,5 @@ def _check_reading(inner: Any, names: tuple[str, ...], owner: str) -> None:
             )
 
 
-def _default(estimator: Any, name: str = "supervision") -> Any:
+def _default(estimator: Any, name: str) -> Any:
     return inspect.signature(type(estimator).__init__).parameters[name].default
