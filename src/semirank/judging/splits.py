@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ def semi_supervised_folds(
     y : target in any form that the rankers take, or Target
     n_folds : int, default=10
     n_labeled : sequence of int, default=(50, 100, 200, 350, 500)
-        Numbers of labels L. An L that a fold cannot hold is left out, and said in `notes`.
+        Numbers of labels L. A fold that cannot give its share keeps all of its labels; `notes` say so.
     test : array of bool or of row numbers, optional
         A predefined test part: one fold is returned, its training part keeps exactly L labels.
     unlabeled : scalar, optional
@@ -84,7 +84,7 @@ def semi_supervised_folds(
     >>> y = np.repeat(["a", "b"], 60)
     >>> folds = semi_supervised_folds(y, n_folds=5, n_labeled=(20, 40, 500), random_state=0)
     >>> [(len(f.test), len(f.train), {n: len(rows) for n, rows in f.labeled.items()}) for f in folds[:2]]
-    [(24, 96, {20: 20, 40: 40}), (24, 96, {20: 20, 40: 40})]
+    [(24, 96, {20: 20, 40: 40, 500: 96}), (24, 96, {20: 20, 40: 40, 500: 96})]
     """
     known = (y if isinstance(y, Target) else encode_target(y, unlabeled=unlabeled)).labeled
     wanted = _counts(n_labeled)
@@ -93,9 +93,8 @@ def semi_supervised_folds(
     if test is not None:
         is_test = _test_part(test, known)
         order = rng.permutation(rows[known & ~is_test])
-        held = {n: np.sort(order[:n]) for n in wanted if n <= len(order)}
-        _say_left_out(wanted, held, notes)
-        return [Fold(rows[is_test & known], rows[~is_test], held)]
+        folds = [Fold(rows[is_test & known], rows[~is_test], {n: np.sort(order[:n]) for n in wanted})]
+        return _note_too_many(folds, notes)
     if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ValueError(f"n_folds must be a whole number of at least 2, got {n_folds!r}.")
     if known.sum() < n_folds:
@@ -104,16 +103,15 @@ def semi_supervised_folds(
         )
     tests = np.array_split(rng.permutation(rows[known]), n_folds)
     kept = {n: [t[: _share(n, i, n_folds)] for i, t in enumerate(tests)] for n in wanted}
-    fits = [n for n in wanted if all(_share(n, i, n_folds) <= len(t) for i, t in enumerate(tests))]
-    _say_left_out(wanted, fits, notes)
-    return [
+    folds = [
         Fold(
             np.sort(part),
             np.setdiff1d(rows, part),
-            {n: np.sort(np.concatenate([*kept[n][:i], *kept[n][i + 1 :]])) for n in fits},
+            {n: np.sort(np.concatenate([*kept[n][:i], *kept[n][i + 1 :]])) for n in wanted},
         )
         for i, part in enumerate(tests)
     ]
+    return _note_too_many(folds, notes)
 
 
 def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.ndarray:
@@ -156,17 +154,19 @@ def _test_part(test: Any, known: np.ndarray) -> np.ndarray:
         is_test = np.isin(np.arange(len(known)), chosen)
     else:
         raise ValueError(f"test must be row numbers or one bool for each of the {len(known)} rows.")
-    if not (is_test & known).any():
-        raise ValueError("No row of the test part is labelled, so nothing can be tested.")
+    for part, verb in ((is_test, "tested"), (~is_test, "learnt")):
+        if not (part & known).any():
+            name = "test" if part is is_test else "training"
+            raise ValueError(f"No row of the {name} part is labelled, so nothing can be {verb}.")
     return is_test
 
 
-def _say_left_out(wanted: list[int], fits: Container[int], notes: list[str] | None) -> None:
-    absent = [n for n in wanted if n not in fits]
-    if len(absent) == len(wanted):
-        raise ValueError(
-            f"No number of labels in {wanted} fits into the training parts; ask for fewer in n_labeled."
-        )
-    if absent and notes is not None:
-        numbers = ", ".join(map(str, absent))
-        notes.append(f"the training parts cannot hold {numbers} labels, so that number is left out")
+def _note_too_many(folds: list[Fold], notes: list[str] | None) -> list[Fold]:
+    """Say which numbers of labels are more than a training part has."""
+    least = {n: min(len(fold.labeled[n]) for fold in folds) for n in folds[0].labeled}
+    many = [n for n, kept in least.items() if kept < n - (len(folds) > 1)]
+    if many and notes is not None:
+        most = max(len(fold.labeled[many[-1]]) for fold in folds)
+        numbers = ", ".join(map(str, many))
+        notes.append(f"the training parts have at most {most} labels, so L = {numbers} keeps all they have")
+    return folds

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -168,13 +168,16 @@ def folds_of(data: StudyData, study: Study) -> list[Fold]:
     from ..judging.splits import semi_supervised_folds
 
     n_rows = len(data.dataset.X)
-    return semi_supervised_folds(
+    folds = semi_supervised_folds(
         data.dataset.target,
         study.preset.n_folds,
         study.preset.n_labeled,
         test=None if data.n_train is None else list(range(data.n_train, n_rows)),
         random_state=stable_number(study.seed, data.entry.name, "folds"),
     )
+    # An L that a training part cannot hold is not run here.
+    held = [n for n in folds[0].labeled if all(len(f.labeled[n]) >= n - (len(folds) > 1) for f in folds)]
+    return [replace(fold, labeled={n: fold.labeled[n] for n in held}) for fold in folds]
 
 
 def fits(family: str, task: str) -> bool:
