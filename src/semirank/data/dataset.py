@@ -112,20 +112,19 @@ class Dataset:
         import pandas
 
         columns: dict[str, object] = {}
-        for j, (name, categories) in enumerate(zip(self.X.names, self.X.categories)):
-            values = self.X.values[:, j]
-            columns[name] = values if categories is None else _categorical(values, categories)
+        for name, values, categories in zip(self.X.names, self.X.values.T, self.X.categories):
+            if categories is not None:
+                codes = np.where(np.isnan(values), -1, values).astype(np.int64)
+                values = pandas.Categorical.from_codes(codes, list(categories))
+            columns[name] = values
         if self.hierarchy is not None:
             labels = np.array(self.hierarchy.labels, dtype=object)
             known = self.target.labeled
             joined = ["@".join(labels[row == 1]) if k else None for row, k in zip(self.target.values, known)]
             columns[self.target_names[0]] = pandas.Series(joined, dtype=object)
         elif self.target.classes is not None:
-            place = {
-                value: i for i, value in enumerate(self.target_categories[0] or self.target.classes.tolist())
-            }
-            codes = np.array([np.nan if v is None else place[v] for v in self.y])
-            columns[self.target_names[0]] = _categorical(codes, tuple(place))
+            declared = self.target_categories[0] or self.target.classes.tolist()
+            columns[self.target_names[0]] = pandas.Categorical(self.y, categories=list(declared))
         else:
             columns.update(zip(self.target_names, self.target.values.T))
         return pandas.DataFrame(columns)
@@ -264,11 +263,3 @@ def _values_as_numbers(column: Column) -> Column:
     if column.kind == "number" or numbers is None:
         return column
     return Column("number", recode(column.values, numbers), None, np.dtype(np.float64))
-
-
-def _categorical(codes: np.ndarray, categories: tuple[object, ...]) -> pandas.Categorical:
-    import pandas
-
-    return pandas.Categorical.from_codes(
-        np.where(np.isnan(codes), -1, codes).astype(np.int64), list(categories)
-    )
