@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Neighbouring tests in one process, until the other has nothing to do: what a file prepares is made once.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 KERNEL_TESTS := tests/neighbors/test_search.py tests/judging/test_knn_judge.py tests/rankers/test_laplace.py \
-	tests/rankers/test_relief.py tests/test_forest_kernels.py
+	tests/rankers/test_relief.py tests/trees
 
 .PHONY: demo test test-full test-all fuzz faults coverage mutants lint format docs bench clean clean-cache
 

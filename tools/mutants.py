@@ -33,10 +33,10 @@ TESTS = {
     "relief.py": ["tests/rankers/test_relief.py"],
     "_relief.py": ["tests/rankers/test_relief.py"],
     "_relief_tuning.py": ["tests/rankers/test_relief.py"],
-    "forest/scores.py": ["tests/test_forest_kernels.py"],
+    "trees/permutation_scores.py": ["tests/trees/test_scores.py"],
 }
-WITHOUT_COMPILER = {"forest/scores.py"}
-SELECT = {"forest/scores.py": "score or permut or damage"}
+WITHOUT_COMPILER = {"trees/permutation_scores.py"}
+SELECT = {"trees/permutation_scores.py": "score or permut or damage"}
 OTHER = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.And: ast.Or, ast.Or: ast.And,

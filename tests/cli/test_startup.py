@@ -64,8 +64,8 @@ def test_names_load_what_they_need_and_no_more():
 def test_nothing_is_compiled_at_import():
     code = (
         "import semirank.rankers.forest\n"
-        "from semirank.trees import predict, scores\nfrom semirank.trees import grow as tree\n"
-        "for module in (predict, scores, tree):\n"
+        "from semirank.trees import grow, node_scores, permutation_scores, predict\n"
+        "for module in (grow, node_scores, permutation_scores, predict):\n"
         "    for name, item in vars(module).items():\n"
         "        assert not getattr(item, 'signatures', []), name\n"
     )
@@ -78,11 +78,11 @@ from numba.core.dispatcher import Dispatcher
 from semirank import ForestRanker
 from semirank.cli import precompile
 from semirank.neighbors import kernels
-from semirank.trees import predict, scores
+from semirank.trees import node_scores, permutation_scores, predict
 
 def compiled():
     found = {}
-    for module in (predict, scores, kernels):
+    for module in (node_scores, permutation_scores, predict, kernels):
         for name, kernel in vars(module).items():
             if isinstance(kernel, Dispatcher) and kernel.signatures:
                 found[name] = list(kernel.signatures)

@@ -27,8 +27,8 @@ from semirank.judging.measures import task_score
 from semirank.results.ranking import rank_numbers as ranks
 from semirank.trees.ensemble import bootstrap_weights, predict_forest
 
-from .. import naive
 from ..optional import needs_pandas, pd, pl
+from ..trees import naive_trees as naive
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
 IMPORTANCES = ("genie3", "symbolic", "rforest")
@@ -295,7 +295,7 @@ def test_standard_errors_are_those_of_the_mean_over_trees():
     X, y, _ = mixed("regression")
     ranker = small(importance=IMPORTANCES).fit(X, y)
     for name in IMPORTANCES:
-        per_tree = np.array([getattr(member, name) for member in ranker._forest.members])
+        per_tree = np.array([member.scores[name] for member in ranker._forest.members])
         np.testing.assert_allclose(ranker.importances_[name], per_tree.mean(axis=0))
         error = per_tree.std(axis=0, ddof=1) / np.sqrt(len(per_tree))
         np.testing.assert_allclose(ranker.importances_std_error_[name], error)
@@ -482,7 +482,7 @@ class TestRandomness:
         X, y, _ = mixed("regression")
         few, many = small(n_estimators=3).fit(X, y), small(n_estimators=6).fit(X, y)
         for one, other in zip(few._forest.members, many._forest.members):
-            np.testing.assert_array_equal(one.genie3, other.genie3)
+            np.testing.assert_array_equal(one.scores["genie3"], other.scores["genie3"])
 
     def test_bootstrap_draws_labelled_and_unlabelled_rows_apart(self):
         labeled = np.arange(500) < 40
@@ -685,7 +685,7 @@ class TestRforest:
         table, target = encode_features(X), encode_target(y, hierarchy=tree)
         by_hand = [damage_by_hand(ranker, table, target, number) for number in range(8)]
         for member, damage in zip(ranker._forest.members, by_hand):
-            np.testing.assert_allclose(member.rforest, damage, rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose(member.scores["rforest"], damage, rtol=1e-7, atol=1e-9)
         np.testing.assert_allclose(
             ranker.feature_importances_, np.mean(by_hand, axis=0), rtol=1e-7, atol=1e-9
         )
@@ -729,7 +729,7 @@ class TestRforest:
         y[:] = np.nan
         y[:3] = 0.0, 1.5, 3.0
         ranker = small(importance="rforest", n_estimators=30, min_labeled=0).fit(X, y)
-        counted = [member.rforest for member in ranker._forest.members if len(member.out_of_bag)]
+        counted = [member.scores["rforest"] for member in ranker._forest.members if len(member.out_of_bag)]
         assert 0 < len(counted) < 30
         np.testing.assert_allclose(ranker.feature_importances_, np.mean(counted, axis=0))
 

@@ -19,7 +19,7 @@ from .terminal import say
 _running: list[subprocess.Popen[bytes]] = []
 # Per method the modules whose kernels it needs; a method that is not here is a forest.
 _OTHERS = {"relief": ("neighbors.kernels",), "laplace": ("neighbors.kernels", "neighbors.target_kernels")}
-_FOREST = ("trees.grow", "trees.predict", "trees.scores")
+_FOREST = ("trees.grow", "trees.predict", "trees.node_scores", "trees.permutation_scores")
 
 
 def say_if_compiling(method: str) -> None:
@@ -72,19 +72,13 @@ def compile_later() -> None:
     from ..data.tasks import TASKS
     from ..judging.knn_judge import knn_score
     from ..trees.columns import build_prototype
+    from ..trees.ensemble import measure_tree
     from ..trees.grow import leaves_only
-    from ..trees.predict import apply_tree, node_sums, per_target_gain, prototypes
-    from ..trees.scores import node_scores, permutation_damage
 
     x = np.random.default_rng(0).normal(size=(24, 2))
     table, target = encode_features(x), encode_target(np.arange(24) % 2, task="classification")
-    rows, weight = np.arange(24), np.ones(24)
+    weight = np.arange(24) % 3.0  # some rows are out of bag
+    kind, seed = TASKS["classification"].kind, np.uint64(1)
     prototype = build_prototype(target)
-    tree = leaves_only(1)
-    known, total, square = node_sums(tree, apply_tree(tree, table.values, rows), rows, weight, prototype)
-    means = prototypes(tree, known, total, prototype.mean)
-    per_target_gain(tree, known, total, square, prototype, False, np.zeros((2, 1)))
-    seed = np.uint64(1)
-    permutation_damage(tree, table.values, rows, means, prototype, TASKS["classification"].kind, seed)
-    node_scores(tree, 2)
+    measure_tree(leaves_only(1), table.values, target.labeled, weight, prototype, kind, False, seed)
     knn_score(np.ones(2), table, target, table, target, 3)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,7 @@ from ..base.ranker import RankerBase, Scores
 from ..data.table import Table
 from ..data.target import Target
 from ..runtime.progress import Progress
-from ..trees.ensemble import Plan, forest_scores, grow_forest, predict_forest, prepare
-from ..trees.grow import Growth
+from ..trees.ensemble import forest_plan, forest_scores, grow_forest, predict_forest, prepare
 from .forest_supervision import choose_supervision
 from .methods import ENSEMBLES, IMPORTANCES
 
@@ -131,13 +128,23 @@ class ForestRanker(RankerBase, PredictorMixin):
         self, table: Table, target: Target, progress: Progress | None, step: Callable[[str], None]
     ) -> Scores:
         names = self._importances()
-        n_features = table.shape[1]
         if not self.use_unlabeled:
             labeled = np.flatnonzero(target.labeled)
             table, target = table.take(labeled), target.take(labeled)
         self.seed_ = seed_of(self.random_state)
-        plan = plan_of(self, n_features, self.seed_)
-        material = prepare(table)
+        plan = forest_plan(
+            self.ensemble,
+            table.shape[1],
+            n_trees=self.n_estimators,
+            seed=self.seed_,
+            max_features=self.max_features,
+            min_samples_leaf=self.min_samples_leaf,
+            min_labeled=self.min_labeled,
+            max_depth=self.max_depth,
+            bootstrap=self.bootstrap,
+            missing_weight=self.missing_weight,
+        )
+        data = prepare(table)
         step("read")
         self.supervision_ = 1.0
         self.supervision_path_: list[dict[str, float]] = []
@@ -147,7 +154,7 @@ class ForestRanker(RankerBase, PredictorMixin):
             self.supervision_, self.supervision_path_ = choose_supervision(
                 str(self.supervision),
                 names[0],
-                material,
+                data,
                 target,
                 plan,
                 n_jobs=self.n_jobs,
@@ -156,7 +163,7 @@ class ForestRanker(RankerBase, PredictorMixin):
             )
             step("supervision")
         self._forest = grow_forest(
-            material,
+            data,
             target,
             self.supervision_,
             plan,
@@ -181,22 +188,3 @@ class ForestRanker(RankerBase, PredictorMixin):
     def _prototypes(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_forest")
         return predict_forest(self._forest, self._encode_new(X).values)
-
-
-def plan_of(ranker: ForestRanker, n_features: int, seed: int) -> Plan:
-    """How a ranker grows its forest."""
-    wanted = ranker.max_features
-    if wanted is None:
-        wanted = "sqrt" if ranker.ensemble == "random_forest" else n_features
-    if isinstance(wanted, str):
-        n_candidates = math.ceil(math.sqrt(n_features))
-    else:
-        n_candidates = int(wanted) if isinstance(wanted, Integral) else math.ceil(wanted * n_features)
-    growth = Growth(
-        n_candidates=min(n_candidates, n_features),
-        random_test=ranker.ensemble == "extra_trees",
-        min_samples_leaf=float(ranker.min_samples_leaf),
-        min_labeled=float(ranker.min_labeled),
-        max_depth=np.iinfo(np.int32).max if ranker.max_depth is None else int(ranker.max_depth),
-    )
-    return Plan(ranker.n_estimators, growth, ranker.bootstrap, ranker.missing_weight, seed)

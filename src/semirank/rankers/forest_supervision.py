@@ -16,7 +16,7 @@ from ..judging.splits import TUNING_FOLDS, fold_numbers, too_few_for_tuning
 from ..runtime.progress import Progress
 from ..trees.ensemble import (
     Forest,
-    Material,
+    ForestData,
     Plan,
     forest_scores,
     grow_forest,
@@ -54,7 +54,7 @@ def for_predictions(plan: Plan) -> Plan:
 def choose_supervision(
     rule: str,
     importance: str,
-    material: Material,
+    data: ForestData,
     target: Target,
     plan: Plan,
     *,
@@ -71,7 +71,7 @@ def choose_supervision(
             notes.append(message)
         warnings.warn(message + ".", UserWarning, stacklevel=4)
         return Choice(1.0, [])
-    table = material.table
+    table = data.table
     fold = fold_numbers(target, TUNING_FOLDS, np.random.default_rng([plan.seed, 2**31]))
     if rule == "judge":
         levels = JUDGE_LEVELS
@@ -82,7 +82,7 @@ def choose_supervision(
 
     def grow(w: float, seen: Target) -> Forest:
         with_rforest = rule == "judge" and importance == "rforest"
-        return grow_forest(material, seen, w, plan, with_rforest=with_rforest, n_jobs=n_jobs)
+        return grow_forest(data, seen, w, plan, with_rforest=with_rforest, n_jobs=n_jobs)
 
     def predict(forest: Forest, seen: Target, held: np.ndarray) -> np.ndarray:
         """Predictions for held-out rows, by the forest or by the judge of its ranking."""

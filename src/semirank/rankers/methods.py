@@ -6,7 +6,8 @@ from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple
 
-IMPORTANCES = ("genie3", "symbolic", "rforest")
+from ..trees.scores import IMPORTANCES
+
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
 # Relief's settings without tuning, and those that tuning compares: the paper's grid. The setting without
 # tuning comes first, so that it wins ties.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 import warnings
 from dataclasses import replace
@@ -95,33 +94,25 @@ def _forest(
     family: str, table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int
 ) -> Ranked:
     from ..rankers.forest_supervision import choose_supervision
-    from ..trees.ensemble import Plan, forest_scores, grow_forest, prepare
-    from ..trees.grow import Growth
+    from ..trees.ensemble import forest_plan, forest_scores, grow_forest, prepare
 
     began = time.thread_time()
     if not use_unlabeled:
         labeled = target.labeled
         table, target = table.take(labeled), target.take(labeled)
     n_features = table.shape[1]
-    growth = Growth(
-        n_candidates=math.ceil(math.sqrt(n_features)) if family == "random_forest" else n_features,
-        random_test=family == "extra_trees",
-        min_samples_leaf=1.0,
-        min_labeled=float(preset.min_labeled),
-        max_depth=np.iinfo(np.int32).max,
-    )
-    plan = Plan(preset.n_trees, growth, bootstrap=True, missing_weight="all", seed=seed)
-    material = prepare(table)
+    plan = forest_plan(family, n_features, n_trees=preset.n_trees, seed=seed, min_labeled=preset.min_labeled)
+    data = prepare(table)
     prepared = time.thread_time()
     w = 1.0
     if use_unlabeled:
         small = plan._replace(n_trees=preset.tuning_trees)
         # The importance plays no part: these rules compare predictions of the forests.
         w = choose_supervision(
-            preset.rule, "genie3", material, target, small, levels=preset.levels, n_jobs=1
+            preset.rule, "genie3", data, target, small, levels=preset.levels, n_jobs=1
         ).supervision
     tuned = time.thread_time()
-    forest = grow_forest(material, target, w, plan, with_rforest=True, n_jobs=1)
+    forest = grow_forest(data, target, w, plan, with_rforest=True, n_jobs=1)
     scores = forest_scores(forest)[0]
     # Without a labelled out-of-bag row nothing is known of the damage: no importance is positive.
     scores.setdefault("rforest", np.zeros(n_features))

@@ -39,19 +39,25 @@ class Tests(NamedTuple):
     plain: bool  # all features are numeric and known
 
 
+class Groups(NamedTuple):
+    """How the columns with holes are grouped and weighted."""
+
+    start: np.ndarray  # (G + 1,) int64, where the columns of a group begin
+    n_single: int  # groups of one column; they come first
+    factor: np.ndarray  # (G,) N / k_train
+    by_known: bool  # missing_weight == "known" (Def. 1.2)
+
+
 class Space(NamedTuple):
     """Clustering columns, scaled so that imp of the training set is (at most) 1."""
 
     full: np.ndarray  # (M, C_full)
-    turned: np.ndarray  # the same rows in at most M coordinates, or `full` itself (`_turned`)
-    size: float  # largest squared length of a row that `turned` was made from; 0 for `full` itself
+    rotated: np.ndarray  # the same rows in at most M coordinates, or `full` itself (`_rotated`)
+    size: float  # largest squared length of a row that `rotated` was made from; 0 for `full` itself
     group: np.ndarray  # (M, C_group), 0 where unknown
     group_known: np.ndarray  # (M, G) float64 0/1
-    group_start: np.ndarray  # (G + 1,) int64
-    n_single: int  # groups of one column; they come first
-    group_factor: np.ndarray  # (G,) N / k_train
+    groups: Groups
     knows: np.ndarray  # (M,) uint8, rows that know any group
-    by_known: bool  # missing_weight == "known"
 
 
 class Prototype(NamedTuple):
@@ -256,31 +262,34 @@ def _by_pattern(columns: np.ndarray, missing_weight: str) -> Space:
     grouped = [j for group in groups for j in group]
     known = (~unknown[:, [group[0] for group in groups]]).astype(float)
     full = np.ascontiguousarray(columns[:, ~holes] if holes.any() else columns)
-    turned, size = _turned(full)
+    rotated, size = _rotated(full)
     return Space(
         full=full,
-        turned=turned,
+        rotated=rotated,
         size=size,
         group=np.ascontiguousarray(np.where(unknown[:, grouped], 0.0, columns[:, grouped])),
         group_known=np.ascontiguousarray(known),
-        group_start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
-        n_single=sum(len(group) == 1 for group in groups),
-        group_factor=len(columns) / np.maximum(known.sum(axis=0), 1),
+        groups=Groups(
+            start=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64),
+            n_single=sum(len(group) == 1 for group in groups),
+            factor=len(columns) / np.maximum(known.sum(axis=0), 1),
+            by_known=missing_weight == "known",
+        ),
         knows=known.any(axis=1).astype(np.uint8),
-        by_known=missing_weight == "known",
     )
 
 
 def is_wide(n_rows: int, n_columns: int) -> bool:
-    """Whether complete columns so outnumber the rows that `_turned` is worth its Gram matrix."""
+    """Whether complete columns so outnumber the rows that `_rotated` is worth its Gram matrix."""
     return n_columns >= 2 * n_rows
 
 
-def _turned(full: np.ndarray) -> tuple[np.ndarray, float]:
+def _rotated(full: np.ndarray) -> tuple[np.ndarray, float]:
     """Fewer coordinates for few rows: a factor of their Gram matrix (Def. 1.9), once for all trees.
 
     Sums of rows keep their lengths, and thereby every h; thousands of genes of some hundred samples become
-    some hundred columns. Pivots are taken by size, as in `rotate`, which does the same for small nodes.
+    some hundred columns. Pivots are taken by size, as in `payload.rotate`, which does the same for small
+    nodes.
     """
     if not is_wide(*full.shape):
         return full, 0.0
@@ -290,9 +299,9 @@ def _turned(full: np.ndarray) -> tuple[np.ndarray, float]:
     gram = full @ full.T
     size = float(gram.diagonal().max())
     factor, pivots, rank, _ = dpstrf(gram, tol=1e-15 * m * size, lower=1)
-    turned = np.zeros((m, rank))
-    turned[pivots - 1] = np.tril(factor)[:, :rank]
-    return turned, size
+    rotated = np.zeros((m, rank))
+    rotated[pivots - 1] = np.tril(factor)[:, :rank]
+    return rotated, size
 
 
 def build_prototype(target: Target) -> Prototype:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -28,21 +30,23 @@ from .columns import (
     is_wide,
     target_columns,
 )
-from .grow import Growth, Tree, grow_tree, make_scratch
-from .predict import apply_tree, node_sums, per_target_gain, prototypes
-from .scores import node_scores, permutation_damage
+from .grow import Growth, Tree, grow_tree
+from .node_scores import node_scores, per_target_gain
+from .permutation_scores import permutation_damage
+from .predict import apply_tree, node_sums, prototypes
+from .scores import IMPORTANCES
+from .scratch import Scratch, bytes_per_tree, make_scratch
 from .sparse_binary import Bits, bits_in, find_bits
-from .split import Scratch
 
 
-class Material(NamedTuple):
+class ForestData(NamedTuple):
     """What forests on the same table share, whatever their target and w: codes and feature columns."""
 
     table: Table
     tests: Tests
     bits: Bits | None
     features: Columns
-    unit: np.ndarray  # (D,) of the numbers in `tests`, see `scale.units`
+    unit: np.ndarray  # (D,) of the numbers in `tests`, see `scaling.units`
 
 
 class Plan(NamedTuple):
@@ -61,9 +65,7 @@ class Member(NamedTuple):
     tree: Tree
     leaf: np.ndarray  # int32, node -> row of `means`; -1 for inner nodes
     means: np.ndarray  # (leaves, P) prototypes
-    genie3: np.ndarray  # (D,)
-    symbolic: np.ndarray  # (D,)
-    rforest: np.ndarray | None  # (D,); None where it was not asked for or no labelled row is out of bag
+    scores: dict[str, np.ndarray]  # (D,) by name; those of `IMPORTANCES` that are there
     out_of_bag: np.ndarray  # labelled rows that the tree did not see
 
 
@@ -76,7 +78,40 @@ class Forest(NamedTuple):
     prototype_scale: np.ndarray
 
 
-def prepare(table: Table) -> Material:
+def forest_plan(
+    ensemble: str,
+    n_features: int,
+    *,
+    n_trees: int,
+    seed: int,
+    max_features: int | float | str | None = None,
+    min_samples_leaf: int = 1,
+    min_labeled: int = 4,
+    max_depth: int | None = None,
+    bootstrap: bool = True,
+    missing_weight: str = "all",
+) -> Plan:
+    """The plan of a "random_forest", of "extra_trees" or of "bagging" (Def. 1.3).
+
+    `max_features` is a number of candidates per node, a share of the features, "sqrt", or the ensemble's own.
+    """
+    if max_features is None:
+        max_features = "sqrt" if ensemble == "random_forest" else n_features
+    if isinstance(max_features, str):
+        max_features = math.ceil(math.sqrt(n_features))
+    elif not isinstance(max_features, Integral):
+        max_features = math.ceil(max_features * n_features)
+    growth = Growth(
+        n_candidates=min(int(max_features), n_features),
+        random_test=ensemble == "extra_trees",
+        min_samples_leaf=float(min_samples_leaf),
+        min_labeled=float(min_labeled),
+        max_depth=np.iinfo(np.int32).max if max_depth is None else int(max_depth),
+    )
+    return Plan(n_trees, growth, bootstrap, missing_weight, seed)
+
+
+def prepare(table: Table) -> ForestData:
     """The part of the work that does not depend on the target."""
     m, d = table.shape
     n_columns = _n_columns(table)
@@ -85,11 +120,23 @@ def prepare(table: Table) -> Material:
     unit = np.where(table.n_values > 0, 1.0, units(table.values))
     plain = table if (unit == 1.0).all() else replace(table, values=table.values / unit)
     tests = build_tests(plain)
-    return Material(table, tests, find_bits(tests), feature_columns(table), unit)
+    return ForestData(table, tests, find_bits(tests), feature_columns(table), unit)
+
+
+class _Work(NamedTuple):
+    """What the trees of a forest share."""
+
+    data: ForestData
+    space: Space
+    prototype: Prototype
+    target_id: np.ndarray
+    kind: int
+    plan: Plan
+    with_rforest: bool
 
 
 def grow_forest(
-    material: Material,
+    data: ForestData,
     target: Target,
     supervision: float,
     plan: Plan,
@@ -97,48 +144,46 @@ def grow_forest(
     with_rforest: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-    what: str = "trees",
 ) -> Forest:
     """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`."""
     n_workers = count_workers(n_jobs, shared=False)
     targets = target_columns(target)
-    m, n_columns = len(target), material.features.values.shape[1] + targets.values.shape[1]
+    m, n_columns = len(target), data.features.values.shape[1] + targets.values.shape[1]
     gram = 24.0 * m * m if is_wide(m, n_columns) else 0.0
     ensure_room(32.0 * m * n_columns + gram, f"A forest on {m} rows and {n_columns} columns")
     with one_blas_thread():
-        space = build_space(material.features, targets, supervision, plan.missing_weight)
+        space = build_space(data.features, targets, supervision, plan.missing_weight)
     ensure_room(
-        n_workers * _bytes_per_worker(material.tests, space),
+        n_workers * bytes_per_tree(data.tests, space),
         f"Growing {n_workers} trees at a time on {m} rows and {n_columns} columns",
     )
     prototype = build_prototype(target)
-    answer = number_answers(target) if plan.growth.only_differing else target.labeled.astype(np.int64) - 1
-    material = material._replace(bits=bits_in(material.bits, space, supervision))
-    work = partial(
-        _grow_chunk, material, space, prototype, answer, TASKS[target.task].kind, plan, with_rforest
-    )
+    target_id = target_ids(target) if plan.growth.only_differing else target.labeled.astype(np.int64) - 1
+    data = data._replace(bits=bits_in(data.bits, space, supervision))
+    work = _Work(data, space, prototype, target_id, TASKS[target.task].kind, plan, with_rforest)
     members: list[Member] = []
-    per_target = np.zeros((material.table.shape[1], len(target.names)))
-    for grown in each(work, _chunks(plan.n_trees, n_workers), n_jobs, shared=False):
+    per_target = np.zeros((data.table.shape[1], len(target.names)))
+    chunks = _chunks(plan.n_trees, n_workers)
+    for grown in each(partial(_grow_chunk, work), chunks, n_jobs, shared=False):
         for member, gains in grown:  # in the order of trees, so that the sum does not depend on n_jobs
             members.append(member)
             per_target += gains
         if progress is not None:
-            progress(len(members), plan.n_trees, what)
+            progress(len(members), plan.n_trees, "trees")
     return Forest(members, per_target / plan.n_trees, prototype.offset, prototype.scale)
 
 
-def number_answers(target: Target) -> np.ndarray:
+def target_ids(target: Target) -> np.ndarray:
     """A number for the target of each row, -1 of unlabelled ones (`grow_tree`).
 
     Equal classes and label sets have one number; numbers have one each, since the mean of equal numbers may
     differ from them in its last bit.
     """
-    answer = np.where(target.labeled, np.arange(len(target)), -1)
+    ids = np.where(target.labeled, np.arange(len(target)), -1)
     if TASKS[target.task].kind != NUMBERS:
         rows = np.flatnonzero(target.labeled)
-        answer[rows] = np.unique(target.values[rows], axis=0, return_inverse=True)[1].ravel()
-    return answer
+        ids[rows] = np.unique(target.values[rows], axis=0, return_inverse=True)[1].ravel()
+    return ids
 
 
 def _n_columns(table: Table) -> int:
@@ -148,72 +193,56 @@ def _n_columns(table: Table) -> int:
     return int(few.sum()) + sum(len(np.unique(x)) for x in wide)
 
 
-def _bytes_per_worker(tests: Tests, space: Space) -> float:
-    """What `make_scratch` takes for a tree at a time, with what growing it takes besides."""
-    d, m = tests.codes.shape
-    width = space.full.shape[1] + space.group.shape[1] + 2 * space.group_known.shape[1]
-    n_values = int(tests.n_codes[tests.nominal == 1].max(initial=1))
-    n_ordered = min(m, n_values)
-    return 16.0 * m * width + d * n_values + 16.0 * n_ordered * width
-
-
 def _chunks(n_trees: int, n_jobs: int) -> list[range]:
     # Rounded down: few large chunks would leave one thread waiting for the other's last.
     size = max(1, min(10, n_trees // (4 * n_jobs)))
     return [range(first, min(first + size, n_trees)) for first in range(0, n_trees, size)]
 
 
-def _grow_chunk(
-    material: Material,
-    space: Space,
-    prototype: Prototype,
-    answer: np.ndarray,
-    kind: int,
-    plan: Plan,
-    with_rforest: bool,
-    numbers: Sequence[int],
-) -> list[tuple[Member, np.ndarray]]:
-    scratch = make_scratch(material.tests, space, plan.growth, material.bits)
+def _grow_chunk(work: _Work, numbers: Sequence[int]) -> list[tuple[Member, np.ndarray]]:
+    data = work.data
+    scratch = make_scratch(data.tests, work.space, work.plan.growth.random_test, data.bits)
     with one_blas_thread():  # here too, for other processes
-        return [
-            _grow_member(material, space, prototype, answer, kind, plan, with_rforest, scratch, number)
-            for number in numbers
-        ]
+        return [_grow_member(work, scratch, number) for number in numbers]
 
 
-def _grow_member(
-    material: Material,
-    space: Space,
-    prototype: Prototype,
-    answer: np.ndarray,
-    kind: int,
-    plan: Plan,
-    with_rforest: bool,
-    scratch: Scratch,
-    number: int,
-) -> tuple[Member, np.ndarray]:
+def _grow_member(work: _Work, scratch: Scratch, number: int) -> tuple[Member, np.ndarray]:
     """A tree, and its genie3 for each target."""
-    values = material.table.values
-    n_features = values.shape[1]
-    labeled = answer >= 0
+    data, space, target_id, plan = work.data, work.space, work.target_id, work.plan
+    labeled = target_id >= 0
     rng = np.random.default_rng([plan.seed, number])
-    weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(values))
+    weight = bootstrap_weights(labeled, rng) if plan.bootstrap else np.ones(len(labeled))
     seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
-    tree = grow_tree(material.tests, space, weight, answer, plan.growth, seeds[0], scratch, material.bits)
-    tree = tree._replace(threshold=from_unit(tree.threshold, material.unit[tree.feature]))
-    rows = np.flatnonzero(labeled & (weight > 0))
+    tree = grow_tree(data.tests, space, weight, target_id, plan.growth, seeds[0], scratch, data.bits)
+    tree = tree._replace(threshold=from_unit(tree.threshold, data.unit[tree.feature]))
+    seed = seeds[1] if work.with_rforest else None
+    by_known = space.groups.by_known
+    return measure_tree(tree, data.table.values, labeled, weight, work.prototype, work.kind, by_known, seed)
+
+
+def measure_tree(
+    tree: Tree,
+    values: np.ndarray,
+    labeled: np.ndarray,
+    weight: np.ndarray,
+    prototype: Prototype,
+    kind: int,
+    by_known: bool,
+    seed: np.uint64 | None,
+) -> tuple[Member, np.ndarray]:
+    """Prototypes and scores of a grown tree, and its genie3 for each target; rforest needs a seed."""
+    n_features = values.shape[1]
+    rows, out_of_bag = np.flatnonzero(labeled & (weight > 0)), np.flatnonzero(labeled & (weight == 0))
     known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)
     means = prototypes(tree, known, total, prototype.mean)
     per_target = np.zeros((n_features, int(prototype.variable.max()) + 1))
-    per_target_gain(tree, known, total, square, prototype, space.by_known, per_target)
-    out_of_bag = np.flatnonzero(labeled & (weight == 0))
-    rforest = None
-    if with_rforest and len(out_of_bag):
-        rforest = permutation_damage(tree, values, out_of_bag, means, prototype, kind, seeds[1])
-    genie3, symbolic = node_scores(tree, n_features)
+    per_target_gain(tree, known, total, square, prototype, by_known, per_target)
+    scores = dict(zip(("genie3", "symbolic"), node_scores(tree, n_features)))
+    if seed is not None and len(out_of_bag):
+        scores["rforest"] = permutation_damage(tree, values, out_of_bag, means, prototype, kind, seed)
     is_leaf = tree.feature < 0
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
-    return Member(tree, leaf, means[is_leaf], genie3, symbolic, rforest, out_of_bag), per_target
+    return Member(tree, leaf, means[is_leaf], scores, out_of_bag), per_target
 
 
 def bootstrap_weights(labeled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -252,26 +281,18 @@ def _raw(forest: Forest, means: np.ndarray) -> np.ndarray:
     return unscale(means, forest.prototype_offset, forest.prototype_scale)
 
 
-def mean_and_error(per_tree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over trees and its standard error (0 for a single tree)."""
-    n = len(per_tree)
-    if n < 2:
-        return per_tree.mean(axis=0), np.zeros(per_tree.shape[1])
-    return per_tree.mean(axis=0), per_tree.std(axis=0, ddof=1) / np.sqrt(n)
-
-
 def forest_scores(forest: Forest) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
-    """All importances of a forest with standard errors over trees, and per-target genie3."""
-    members = forest.members
-    per_tree = {
-        "genie3": np.array([member.genie3 for member in members]),
-        "symbolic": np.array([member.symbolic for member in members]),
-    }
-    # Trees without labelled out-of-bag rows are left out (Def. 1.4).
-    damage = [member.rforest for member in members if member.rforest is not None]
-    if damage:
-        per_tree["rforest"] = np.array(damage)
+    """All importances of a forest, their standard errors over trees (0 for a single tree), per-target genie3.
+
+    rforest is the mean over the trees that have labelled out-of-bag rows (Def. 1.4); where none has, there is
+    no rforest.
+    """
     means, errors = {}, {}
-    for name, scores in per_tree.items():
-        means[name], errors[name] = mean_and_error(scores)
+    for name in IMPORTANCES:
+        per_tree = np.array([member.scores[name] for member in forest.members if name in member.scores])
+        if len(per_tree):
+            means[name] = per_tree.mean(axis=0)
+            errors[name] = np.zeros(per_tree.shape[1])
+            if len(per_tree) > 1:
+                errors[name] = per_tree.std(axis=0, ddof=1) / np.sqrt(len(per_tree))
     return means, errors, forest.per_target

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.jit import inner, kernel
+from ..runtime.jit import inlined, inner, kernel
+
+
+@inlined
+def child_for(tree, node, x):
+    """The child of an inner node that a row with value x of the tested feature goes to."""
+    if np.isnan(x):
+        goes_left = tree.missing_left[node] == 1
+    elif tree.subset_start[node] >= 0:
+        goes_left = tree.subset[tree.subset_start[node] + np.int64(x)] == 1
+    else:
+        goes_left = x <= tree.threshold[node]
+    return tree.left[node] if goes_left else tree.right[node]
 
 
 @inner
@@ -13,14 +25,7 @@ def leaf_of(tree, values, i, permuted, replacement):
     node = 0
     while tree.feature[node] >= 0:
         f = tree.feature[node]
-        x = replacement if f == permuted else values[i, f]
-        if np.isnan(x):
-            goes_left = tree.missing_left[node] == 1
-        elif tree.subset_start[node] >= 0:
-            goes_left = tree.subset[tree.subset_start[node] + np.int64(x)] == 1
-        else:
-            goes_left = x <= tree.threshold[node]
-        node = tree.left[node] if goes_left else tree.right[node]
+        node = child_for(tree, node, replacement if f == permuted else values[i, f])
     return node
 
 
@@ -34,9 +39,12 @@ def apply_tree(tree, values, rows):
 
 
 @kernel
-def node_sums(tree, leaves, rows, weight, columns):
-    """Known weight, sum and sum of squares of every target column in every node, from the leaves upwards."""
-    n_nodes, width = len(tree.feature), columns.values.shape[1]
+def node_sums(tree, leaves, rows, weight, prototype):
+    """Known weight, sum and sum of squares of every target column in every node, from the leaves upwards.
+
+    leaves[a] is the leaf of row rows[a], whose weight is weight[rows[a]].
+    """
+    n_nodes, width = len(tree.feature), prototype.values.shape[1]
     known = np.zeros((n_nodes, width))
     total = np.zeros((n_nodes, width))
     square = np.zeros((n_nodes, width))
@@ -44,8 +52,8 @@ def node_sums(tree, leaves, rows, weight, columns):
         r, node = rows[a], leaves[a]
         v = weight[r]
         for c in range(width):
-            z = columns.values[r, c]
-            known[node, c] += v * columns.known[r, c]
+            z = prototype.values[r, c]
+            known[node, c] += v * prototype.known[r, c]
             total[node, c] += v * z
             square[node, c] += v * z * z
     for back in range(n_nodes):
@@ -63,7 +71,8 @@ def node_sums(tree, leaves, rows, weight, columns):
 def prototypes(tree, known, total, default):
     """Mean target columns of every node; without labelled rows those of the nearest ancestor (Def. 1.3).
 
-    `default` is the mean of the training set, for a column that none of the tree's rows knows.
+    `known` and `total` are those of `node_sums`; `default` is the mean of the training set, for a column that
+    none of the tree's rows knows.
     """
     n_nodes, width = known.shape
     mean = np.zeros((n_nodes, width))
@@ -71,33 +80,8 @@ def prototypes(tree, known, total, default):
         mean[0, c] = total[0, c] / known[0, c] if known[0, c] > 0 else default[c]
     for node in range(n_nodes):
         if tree.feature[node] >= 0:
-            for side in range(2):
-                child = tree.left[node] if side == 0 else tree.right[node]
+            for child in (tree.left[node], tree.right[node]):
                 for c in range(width):
-                    if known[child, c] > 0:
-                        mean[child, c] = total[child, c] / known[child, c]
-                    else:
-                        mean[child, c] = mean[node, c]
+                    here = known[child, c] > 0
+                    mean[child, c] = total[child, c] / known[child, c] if here else mean[node, c]
     return mean
-
-
-@kernel
-def per_target_gain(tree, known, total, square, columns, by_known, out):
-    """Add each node's decrease of every target variable's impurity to out[feature, variable] (Def. 1.4)."""
-    root = tree.weight[0]
-    for node in range(len(tree.feature)):
-        f = tree.feature[node]
-        if f < 0:
-            continue
-        for c in range(known.shape[1]):
-            k = known[node, c]
-            if k == 0:
-                continue
-            impurity = square[node, c] / k - (total[node, c] / k) ** 2
-            gain = (k * columns.factor[c] if by_known else tree.weight[node]) * impurity
-            for side in range(2):
-                child = tree.left[node] if side == 0 else tree.right[node]
-                kc = known[child, c]
-                inside = square[child, c] / kc - (total[child, c] / kc) ** 2 if kc > 0 else impurity
-                gain -= (kc * columns.factor[c] if by_known else tree.weight[child]) * inside
-            out[f, columns.variable[c]] += columns.unit[c] * gain / root

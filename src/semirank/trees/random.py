@@ -6,9 +6,11 @@ not depend on the order in which nodes are visited, on the thread, or on which s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..runtime.jit import inner
+from ..runtime.jit import inlined, inner
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MUL1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -48,3 +50,34 @@ def feature_seed(node_seed, feature):
 def child_seed(node_seed, side):
     """The stream of a child; side 0 is left, 1 is right."""
     return draw(node_seed ^ _MUL2, side)
+
+
+class Drawn(NamedTuple):
+    """The order in which a node draws features, and where they are known to be constant."""
+
+    order: np.ndarray  # int64 (D,), a permutation of the features
+    swap: np.ndarray  # int64 (D,), what step j of the shuffle swapped with j
+    constant_from: np.ndarray  # int64 (D,): the feature is constant in rows constant_from..constant_to - 1
+    constant_to: np.ndarray  # int64 (D,)
+
+
+@inlined
+def draw_candidate(j, n_features, seed, drawn):
+    """Step j of a partial Fisher-Yates shuffle; `restore_order` undoes it, so only the seed decides."""
+    swap = j + below(seed, j, n_features - j)
+    feature = drawn.order[swap]
+    drawn.order[swap] = drawn.order[j]
+    drawn.order[j] = feature
+    drawn.swap[j] = swap
+    return feature
+
+
+@inner
+def restore_order(n_drawn, drawn):
+    """Undo the first n_drawn steps of the shuffle, the last one first."""
+    for back in range(n_drawn):
+        j = n_drawn - 1 - back
+        swap = drawn.swap[j]
+        other = drawn.order[swap]
+        drawn.order[swap] = drawn.order[j]
+        drawn.order[j] = other

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..runtime.jit import fast_inner, inner
 from .columns import Space, Tests
+from .split_value import value_known
 
 # Above this share of ones a matrix product of whole rows takes less time (measured).
 DENSE = 0.08
@@ -34,7 +35,7 @@ class Bits(NamedTuple):
     jump: np.ndarray  # (C,) squared difference of the two values in the space
 
 
-class Found(NamedTuple):
+class NodeOnes(NamedTuple):
     """Work arrays: the ones of a node by column."""
 
     start: np.ndarray  # (C + 1,) int64
@@ -74,19 +75,19 @@ def find_bits(tests: Tests) -> Bits | None:
 
 def bits_in(bits: Bits | None, space: Space, supervision: float) -> Bits | None:
     """The same with the jumps of this space; None where it has no columns for the features."""
-    if bits is None or supervision == 1 or space.turned is not space.full:
+    if bits is None or supervision == 1 or space.rotated is not space.full:
         return None
     columns = np.arange(len(bits.jump))
     without, with_one = bits.example
     return bits._replace(jump=(space.full[with_one, columns] - space.full[without, columns]) ** 2)
 
 
-def make_found(bits: Bits | None) -> Found | None:
+def make_ones(bits: Bits | None) -> NodeOnes | None:
     """Work arrays for trees on these data."""
     if bits is None:
         return None
     n_columns = len(bits.jump)
-    return Found(
+    return NodeOnes(
         start=np.empty(n_columns + 1, np.int64),
         place=np.empty(len(bits.column), np.int64),
         next=np.empty(n_columns, np.int64),
@@ -96,9 +97,12 @@ def make_found(bits: Bits | None) -> Found | None:
 
 
 @inner
-def find_ones(bits, rows, weight, node_weight, found):
-    """Sort the ones of the node by column; returns its weight."""
-    start, place, following, share = found.start, found.place, found.next, found.share
+def find_ones(bits, rows, weight, node_weight, ones):
+    """Sort the ones of the node's rows by column, into `ones`; returns the weight of the node.
+
+    The weight of row rows[i] goes to node_weight[i].
+    """
+    start, place, following, share = ones.start, ones.place, ones.next, ones.share
     n_columns = len(share)
     for c in range(n_columns):
         following[c] = 0
@@ -128,8 +132,13 @@ def find_ones(bits, rows, weight, node_weight, found):
 
 
 @fast_inner
-def fill_others(base, at, node_weight, first, full, total, jump, share, payload, mean):
-    """Centred payloads of the full columns from `first` on; returns n * imp of all full columns."""
+def fill_others(base, at, node_weight, full, total, jump, share, payload, mean):
+    """Fill the full columns of `payload` behind the features; returns n * imp of all full columns.
+
+    The first columns belong to the features, with squared jumps `jump` and shares of ones `share`; their sums
+    come from `sum_ones`, without a payload.
+    """
+    first = len(jump)
     impurity = 0.0
     for c in range(first):
         impurity += jump[c] * share[c] * (1.0 - share[c])
@@ -154,32 +163,41 @@ def fill_others(base, at, node_weight, first, full, total, jump, share, payload,
 
 
 @fast_inner
-def sum_ones(column, bits, rows, weight, payload, full, width, run, found):
+def sum_ones(column, bits, rows, weight, payload, lay, left_sums, ones):
     """Sums over the rows with a one in this column: (their weight, |S|^2 of the full columns).
 
-    The sums of the columns behind the features go to `run`.
+    The sums of the columns behind the features go to `left_sums`.
     """
-    together, share = found.together, found.share
+    together, share = ones.together, ones.share
     first = len(share)
-    others = run[first:width]
+    others = left_sums[first : lay.width]
     for c in range(first):
         together[c] = 0.0
-    for c in range(width - first):
+    for c in range(lay.width - first):
         others[c] = 0.0
     n_ones = 0.0
-    for e in range(found.start[column], found.start[column + 1]):
-        i = found.place[e]
+    for e in range(ones.start[column], ones.start[column + 1]):
+        i = ones.place[e]
         r, v = rows[i], weight[i]
         n_ones += v
         for b in range(bits.start[r], bits.start[r + 1]):
             together[bits.column[b]] += v
-        row = payload[i, first:width]
-        for c in range(width - first):
+        row = payload[i, first : lay.width]
+        for c in range(lay.width - first):
             others[c] += row[c]
     square = 0.0
     for c in range(first):
         s = together[c] - n_ones * share[c]
         square += bits.jump[c] * s * s
-    for c in range(full - first):
+    for c in range(lay.full - first):
         square += others[c] * others[c]
     return n_ones, square
+
+
+@fast_inner
+def value_of_ones(column, bits, node, weight, left_sums, ones):
+    """h of the only test of a sparse feature: ones against the rest."""
+    n_ones, square = sum_ones(
+        column, bits, node.rows, weight, node.payload, node.criterion.lay, left_sums, ones
+    )
+    return value_known(square, left_sums, n_ones, node.criterion)

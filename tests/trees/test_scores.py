@@ -1,0 +1,183 @@
+"""Scores of a tree against their twins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, f1_score
+
+from semirank.data.tasks import CLASSES, LABELS, NUMBERS, TASKS
+from semirank.trees.columns import build_prototype
+from semirank.trees.grow import Tree, leaves_only
+from semirank.trees.node_scores import node_scores, per_target_gain
+from semirank.trees.permutation_scores import permutation, permutation_damage
+from semirank.trees.predict import prototypes
+
+from . import naive_trees as naive
+from .cases import (
+    Case,
+    compare,
+    every_task,
+    make_target,
+    measured,
+    random_case,
+)
+
+
+@every_task
+def test_scores_from_nodes_equal_their_twins(task):
+    for seed in range(30):
+        case, tree, twin, _ = compare(seed, task, max_depth=1000, min_samples_leaf=1.0)
+        d = case.table.shape[1]
+        genie3, symbolic = node_scores(tree, d)
+        np.testing.assert_allclose(genie3, naive.genie3(twin, d), atol=1e-9)
+        np.testing.assert_allclose(symbolic, naive.symbolic(twin, d), atol=1e-12)
+
+
+@every_task
+def test_per_target_scores_equal_their_twins(task):
+    for seed in range(30):
+        case, tree, twin, _ = compare(seed, task, max_depth=1000, min_samples_leaf=1.0)
+        d, mode = case.table.shape[1], case.growth.missing_weight
+        prototype, known, total, square = measured(case, tree)
+        gain = np.zeros((d, case.target.values.shape[1]))
+        per_target_gain(tree, known, total, square, prototype, mode == "known", gain)
+        expected = naive.per_target_genie3(twin, case.target, d, mode)
+        np.testing.assert_allclose(gain, expected, atol=1e-9, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize("missing_weight", ["all", "known"])
+def test_per_target_scores_add_up_to_genie3_at_full_supervision(missing_weight):
+    case, tree, _, _ = compare(8, "hierarchical", w=1.0, missing_weight=missing_weight, min_labeled=0.0)
+    prototype, known, total, square = measured(case, tree)
+    gain = np.zeros((case.table.shape[1], len(case.target.weights)))
+    per_target_gain(tree, known, total, square, prototype, missing_weight == "known", gain)
+    varies = prototype.unit > 0
+    alpha = case.target.weights * varies
+    assert varies.sum() > 1
+    np.testing.assert_allclose(gain @ alpha / alpha.sum(), node_scores(tree, len(gain))[0], atol=1e-12)
+
+
+def compare_damage(case: Case, tree: Tree, twin: naive.Node) -> np.ndarray | None:
+    """The damage of all features, equal to the twin's; None without labelled out-of-bag rows."""
+    out_of_bag = np.flatnonzero(case.target.labeled & (case.weight == 0))
+    if len(out_of_bag) == 0:
+        return None
+    prototype, known, total, _ = measured(case, tree)
+    d, n = case.table.shape[1], len(out_of_bag)
+    permutations = np.array([naive.shuffled(naive.feature_seed(case.seed, i), n) for i in range(d)])
+    means = prototypes(tree, known, total, prototype.mean)
+    kind = TASKS[case.target.task].kind
+    damage = permutation_damage(
+        tree, case.table.values, out_of_bag, means, prototype, kind, np.uint64(case.seed)
+    )
+    expected = naive.rforest(twin, case.table, case.target, out_of_bag, permutations)
+    np.testing.assert_allclose(damage, expected, atol=1e-7, err_msg=f"seed {case.seed}")
+    return expected
+
+
+@every_task
+def test_permutation_scores_equal_their_twins(task):
+    damaged = 0
+    for seed in range(40):
+        case, tree, twin, _ = compare(seed, task, m=(20, 60), max_depth=1000, bootstrapped=True)
+        found = compare_damage(case, tree, twin)
+        damaged += found is not None and bool(np.any(found != 0))
+    assert damaged >= 10
+
+
+def stump() -> Tree:
+    """x <= 0 goes to node 1, what is greater to node 2."""
+    tree = leaves_only(3)
+    tree.feature[0], tree.left[0], tree.right[0] = 0, 1, 2
+    return tree
+
+
+def test_damage_of_a_tree_that_ranks_badly_is_measured_against_the_floor():
+    """The few positive cells come last, so that AUPRC is far below 0.01 (Def. 1.4)."""
+    n, seed = 600, np.uint64(5)
+    x = np.repeat([-1.0, 1.0], n // 2)[:, None]
+    y = np.zeros((n, 2))
+    y[-2:, 0] = 1
+    tree = stump()
+    means = np.array([[0.5, 0.5], [0.9, 0.9], [0.1, 0.1]])
+    prototype = build_prototype(make_target("multi_label", y))
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, LABELS, seed)
+    shuffled = x[permutation(seed, 0, n)]
+    before, after = (average_precision_score(y.ravel(), np.repeat(-z, 2)) for z in (x, shuffled))
+    assert before < after < 0.01
+    assert damage == pytest.approx((before - after) / 0.01, abs=1e-12)
+
+
+def test_damage_of_a_tree_that_is_always_wrong_is_measured_against_the_floor():
+    """Macro F1 is 0 before (Def. 1.4), so the scale of F1 after shows: a ratio would hide it."""
+    n, seed = 30, np.uint64(5)
+    x = np.repeat([-1.0, 1.0], n // 2)[:, None]
+    truth = np.repeat([0, 1], n // 2)
+    tree = stump()
+    means = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1]])
+    prototype = build_prototype(make_target("classification", truth[:, None]))
+    (damage,) = permutation_damage(
+        tree, x, np.arange(n), means, prototype, TASKS["classification"].kind, seed
+    )
+    guess = (x[permutation(seed, 0, n), 0] < 0).astype(int)
+    after = f1_score(truth, guess, average="macro")
+    assert 0.1 < after < 0.9
+    assert damage == pytest.approx(-after / 0.01, abs=1e-12)
+
+
+def test_damage_of_a_tree_without_error_is_measured_against_the_floor():
+    """RRMSE is 0 before (Def. 1.4), and its mean after is over the targets that vary."""
+    n, seed = 30, np.uint64(5)
+    x = np.repeat([-1.0, 1.0], n // 2)[:, None]
+    y = np.column_stack([x[:, 0], np.full(n, 7.0)])
+    tree = stump()
+    means = np.array([[0.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
+    prototype = build_prototype(make_target("multi_target", y))
+    (damage,) = permutation_damage(tree, x, np.arange(n), means, prototype, NUMBERS, seed)
+    after = np.sqrt(np.mean((x - x[permutation(seed, 0, n)]) ** 2))  # the variance of the target is 1
+    assert 1 < after < 2
+    assert damage == pytest.approx(after / 0.001)
+
+
+def test_a_row_on_the_threshold_is_damaged_by_the_features_of_the_left_branch():
+    n, seed = 30, np.uint64(5)
+    truth = np.repeat([0, 1], n // 2)
+    x = np.column_stack([np.zeros(n), truth])
+    tree = leaves_only(5)
+    tree.feature[:2] = 0, 1
+    tree.threshold[1] = 0.5
+    tree.left[:2], tree.right[:2] = (1, 3), (2, 4)
+    means = np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    prototype = build_prototype(make_target("classification", truth[:, None]))
+    damage = permutation_damage(tree, x, np.arange(n), means, prototype, CLASSES, seed)
+    after = f1_score(truth, truth[permutation(seed, 1, n)], average="macro")
+    np.testing.assert_allclose(damage, [0.0, 1 - after], atol=1e-12)
+    assert after < 0.9
+
+
+def test_permutation_scores_of_a_target_that_one_row_knows():
+    """RRMSE is a mean over targets, one with a single known row out of bag included."""
+    damaged = 0
+    for seed in range(7000, 7012):
+        case = random_case(
+            seed,
+            "multi_target",
+            m=(40, 60),
+            kinds=("continuous",),
+            holes=False,
+            bootstrapped=True,
+            max_depth=4,
+        )
+        y = case.target.values.copy()
+        rows = np.flatnonzero((case.weight == 0) & ~np.isnan(y).any(axis=1))
+        if len(rows) < 3:
+            continue
+        y[case.weight == 0, 0] = np.nan
+        y[rows[0], 0] = case.target.values[rows[0], 0]
+        case = replace(case, target=make_target("multi_target", y))
+        found = compare_damage(case, case.kernel_tree(), case.naive_tree())
+        damaged += found is not None and bool(np.any(found != 0))
+    assert damaged >= 3
