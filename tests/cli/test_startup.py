@@ -128,8 +128,8 @@ def test_precompiling_leaves_no_process_behind(monkeypatch):
     [
         ("pyarrow.parquet", "data.dataset", "load", ("f.parquet", "y"), "pip install pyarrow"),
         ("pyarrow", "study.transfer", "_pyarrow", (), "Parquet files need pyarrow"),
-        ("matplotlib.figure", "report.evaluation_figure", "figure_class", (), "semirank[plot]"),
-        ("matplotlib", "report.figures", "_axes", (1.0, 1.0), "semirank[plot]"),
+        ("matplotlib.figure", "report.figures", "figure_class", (), "semirank[plot]"),
+        ("matplotlib.pyplot", "report.figures", "_axes", (1.0, 1.0), "semirank[plot]"),
         ("distributed", "study.dask_workers", "DaskWorkers", (None, "local", 1), "semirank[study]"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from semirank import Evaluation, ForestRanker, Ranking, ReliefRanker, evaluate
 from semirank.data.tasks import TASKS
 from semirank.evaluation.compared_methods import as_methods
 from semirank.evaluation.evaluate import NO_RANKING
+from semirank.report.figures import save_figure
 
 from ..neighbors.naive_neighbors import knn_prototypes, make_table, make_target
 from ..optional import needs_pandas
@@ -503,6 +505,33 @@ class TestResult:
     def test_save_refuses(self, found, tmp_path):
         with pytest.raises(ValueError, match="extension must be one of"):
             found.save(tmp_path / "e.txt")
+
+    @pytest.mark.parametrize("suffix", [".png", ".svg", ".PDF"])
+    def test_a_figure_is_written_whole_or_not_at_all(self, found, suffix, tmp_path, monkeypatch):
+        pytest.importorskip("matplotlib")
+        path = tmp_path / f"e{suffix}"
+        figure = found.plot()
+        save_figure(figure, path)
+        whole = path.read_bytes()
+        assert len(whole) > 1000
+        assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+        def half(target, **options):
+            if isinstance(target, str | Path):
+                Path(target).write_bytes(whole[:100])
+            else:
+                target.write(whole[:100])
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(figure, "savefig", half)
+        with pytest.raises(OSError, match="No space left"):
+            save_figure(figure, path)
+        assert path.read_bytes() == whole
+        monkeypatch.undo()
+        monkeypatch.setattr(os, "replace", lambda *names: half(str(tmp_path / "draft")))
+        with pytest.raises(OSError, match="No space left"):
+            save_figure(figure, path)
+        assert path.read_bytes() == whole
 
     def test_plot(self, found, tmp_path):
         pytest.importorskip("matplotlib")

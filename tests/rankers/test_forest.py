@@ -24,7 +24,7 @@ from semirank.data.encode_target import encode_target
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.judging.measures import task_score
-from semirank.results.ranking import rank_numbers as ranks
+from semirank.results.agreement import rank_numbers as ranks
 from semirank.trees.ensemble import bootstrap_weights, predict_forest
 
 from ..optional import needs_pandas, pd, pl

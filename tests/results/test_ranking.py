@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from semirank import Ranking
 from semirank.results import files
-from semirank.results.agreement import agreement, fuji_curve, kendall_tau, overlap_curve
-from semirank.results.ranking import plain, rank_numbers
+from semirank.results.agreement import agreement, fuji_curve, kendall_tau, overlap_curve, rank_numbers
+from semirank.results.ranking import plain
 
 from . import naive_agreement as naive
 

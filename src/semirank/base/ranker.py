@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..data.columns import frame_kind
 from ..data.table import Table
 from ..data.target import Target
-from ..results.ranking import Ranking, rank_numbers
+from ..results.agreement import rank_numbers
+from ..results.ranking import Ranking
 from ..runtime.progress import Progress
 from .estimator import EncodingBase
 

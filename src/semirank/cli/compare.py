@@ -22,7 +22,8 @@ def compare(
     Kendall's tau-b of the scores, overlap of the best k, and the area under the fuzzy Jaccard
     (FUJI) curve; 1 is full agreement.
     """
-    from ..results.ranking import Ranking, printable
+    from ..results.ranking import Ranking
+    from ..results.text_table import printable
 
     one, two = Ranking.load(first), Ranking.load(second)
     found = one.compare(two)

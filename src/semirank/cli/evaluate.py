@@ -86,7 +86,7 @@ def evaluate(
     for path in out or []:
         _check(path, FORMATS)
     if plot is not None:
-        from ..report.evaluation_figure import figure_class
+        from ..report.figures import figure_class
 
         _check(plot, PICTURES)
         figure_class()
@@ -135,7 +135,9 @@ def _deliver(found: Evaluation, out: list[Path], plot: Path | None, *, as_json: 
     for path in out:
         found.save(path)
     if plot is not None:
-        found.plot().savefig(plot, dpi=150)
+        from ..report.figures import save_figure
+
+        save_figure(found.plot(), plot)
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
     elif not (quiet and (out or plot)):

@@ -112,8 +112,9 @@ def collected_warnings(notes: list[str]) -> Iterator[None]:
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:
     """Columns on standard output, under a header."""
-    widths = [max(map(len, column)) for column in zip(head, *rows)]
-    show("\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in [head, *rows]))
+    from ..results.text_table import text_table
+
+    show(text_table(head, rows))
 
 
 def show(table: str) -> None:

@@ -142,6 +142,18 @@ def fuji_curve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return curve
 
 
+def rank_numbers(scores: np.ndarray) -> np.ndarray:
+    """1 for the largest score; ties share the smallest rank.
+
+    Examples
+    --------
+    >>> rank_numbers(np.array([0.5, 0.9, 0.5, 0.1]))
+    array([2, 1, 2, 4])
+    """
+    ascending = np.sort(-scores)
+    return np.searchsorted(ascending, -scores, side="left") + 1
+
+
 def _ratio(total: int, threshold: int, count: int) -> float:
     """Sum of memberships; where the threshold is 0 everything reaches it."""
     return total / threshold if threshold else float(count)

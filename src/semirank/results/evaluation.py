@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..runtime.atomic_write import write_whole
 from .data_frame import make_frame
-from .ranking import Ranking, plain, printable
+from .ranking import Ranking, plain
+from .text_table import printable, text_table
 
 FORMATS = (".json", ".html")
 VERDICTS = {1: "helped", 0: "no difference", -1: "hurt"}
@@ -243,8 +245,6 @@ class Evaluation:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``.json`` (everything) or ``.html`` (the report of `ranking` with the evaluation in it)."""
-        from ..runtime.atomic_write import write_whole
-
         suffix = Path(path).suffix.lower()
         if suffix not in FORMATS:
             raise ValueError(f"{path}: the extension must be one of {', '.join(FORMATS)}.")
@@ -258,9 +258,9 @@ class Evaluation:
 
     def plot(self) -> Any:
         """Draw scores, the effect of the unlabelled rows, and the curve over features; returns the figure."""
-        from ..report.evaluation_figure import draw
+        from ..report.figures import evaluation
 
-        return draw(self)
+        return evaluation(self)
 
     def __repr__(self) -> str:
         return "\n".join([self.summary(), "", self.table(), *(["", *self.notes] if self.notes else [])])
@@ -281,6 +281,4 @@ class Evaluation:
         }
         if self.effect is None:
             shown = {name: shown[name] for name in ("ranker", "supervised")}
-        widths = [max(map(len, [name, *cells])) for name, cells in shown.items()]
-        lines = [list(shown), *zip(*shown.values())]
-        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        return text_table(list(shown), zip(*shown.values()))

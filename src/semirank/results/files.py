@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..runtime.atomic_write import write_whole
-from .ranking import Ranking, rank_numbers
+from .agreement import rank_numbers
+
+if TYPE_CHECKING:
+    from .ranking import Ranking
 
 FORMATS = (".json", ".csv", ".fimp", ".html")
 
@@ -30,14 +33,14 @@ def save(ranking: Ranking, path: str | PathLike[str]) -> None:
     write_whole(path, text)
 
 
-def load(path: str | PathLike[str]) -> Ranking:
-    """Read a ranking from json, csv or fimp."""
+def load(path: str | PathLike[str], make: Callable[[dict[str, Any]], Ranking]) -> Ranking:
+    """Read a ranking from json, csv or fimp; `make` builds it from its fields."""
     suffix = _suffix(path)
     if suffix == ".html":
         raise ValueError(f"{path}: a report cannot be read back; save the ranking as .json as well.")
     read = {".json": from_json, ".csv": from_csv, ".fimp": from_fimp}[suffix]
     try:
-        return read(Path(path).read_bytes().decode("utf-8-sig"))
+        return make(read(Path(path).read_bytes().decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not a text file in UTF-8.") from error
     except (ValueError, TypeError, csv.Error) as error:
@@ -60,7 +63,7 @@ def to_json(ranking: Ranking) -> str:
     )
 
 
-def from_json(text: str) -> Ranking:
+def from_json(text: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
@@ -69,7 +72,7 @@ def from_json(text: str) -> Ranking:
         raise ValueError("its JSON is nested too deeply.") from None
     if not isinstance(values, dict) or values.pop("format", None) != "semirank ranking 1":
         raise ValueError('the entry "format": "semirank ranking 1" is not there.')
-    return Ranking.from_dict(values)
+    return values
 
 
 def to_csv(ranking: Ranking) -> str:
@@ -82,7 +85,7 @@ def to_csv(ranking: Ranking) -> str:
     return buffer.getvalue()
 
 
-def from_csv(text: str) -> Ranking:
+def from_csv(text: str) -> dict[str, Any]:
     rows = [row for row in csv.reader(io.StringIO(text)) if row]
     if not rows:
         raise ValueError("the file is empty.")
@@ -135,7 +138,7 @@ def to_fimp(ranking: Ranking) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_fimp(text: str) -> Ranking:
+def from_fimp(text: str) -> dict[str, Any]:
     """The first score is the main one; main:class:NAME is a score per class, main:NAME one per target."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     rule = next((i for i, line in enumerate(lines) if line.startswith("------")), None)
@@ -176,7 +179,14 @@ def to_anndata(ranking: Ranking, data: Any, prefix: str) -> None:
             data.var[f"{prefix}_{name}_se"] = ranking.all_standard_errors[name]
 
 
-# Neither csv nor fimp has a place for the method; its name stands in the description or the titles.
+# Neither csv nor fimp has a place for the method, but names of scores, or the first line of CLUS, tell it; a
+# test holds that every method of ours is found.
+_TOLD_BY = {
+    "consensus": "consensus",
+    "relief": "relief",
+    "lapl": "laplace",
+    **dict.fromkeys(("genie3", "forest", "symbolic"), "forest"),
+}
 _NOT_IN_TITLES = str.maketrans(dict.fromkeys(",[]\t\r\n", "_"))  # they carry the layout of a fimp file
 
 
@@ -188,33 +198,25 @@ def _assemble(
     classes: dict[str, np.ndarray],
     missing_share: np.ndarray | None,
     description: str,
-) -> Ranking:
+) -> dict[str, Any]:
     if not scores:
         raise ValueError("there is no column with scores.")
     importance = next(iter(scores))
-    words = {
-        "consensus": "consensus",
-        "relief": "relief",
-        "lapl": "laplace",
-        "genie3": "forest",
-        "forest": "forest",
-        "symbolic": "forest",
+    method = next((m for word, m in _TOLD_BY.items() if word in description.lower()), "unknown method")
+    return {
+        "names": names,
+        "scores": scores[importance],
+        "standard_errors": errors.get(importance),
+        "method": method,
+        "importance": importance,
+        "all_scores": scores,
+        "all_standard_errors": errors,
+        "per_target": np.column_stack(list(targets.values())) if targets else None,
+        "target_names": tuple(targets),
+        "per_class": np.column_stack(list(classes.values())) if classes else None,
+        "class_names": tuple(classes),
+        "missing_share": missing_share,
     }
-    method = next((m for word, m in words.items() if word in description.lower()), "unknown method")
-    return Ranking(
-        names=names,
-        scores=scores[importance],
-        standard_errors=errors.get(importance),
-        method=method,
-        importance=importance,
-        all_scores=scores,
-        all_standard_errors=errors,
-        per_target=np.column_stack(list(targets.values())) if targets else None,
-        target_names=tuple(targets),
-        per_class=np.column_stack(list(classes.values())) if classes else None,
-        class_names=tuple(classes),
-        missing_share=missing_share,
-    )
 
 
 def _beginning_with(prefix: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -14,8 +14,10 @@ import numpy as np
 
 from .. import __version__
 from ..data.tasks import TASKS
-from .agreement import Agreement, agreement
+from . import files
+from .agreement import Agreement, agreement, rank_numbers
 from .data_frame import make_frame
+from .text_table import aligned, bar, clipped, four_digits, printable, text_table
 
 CHOICE_NAMES = {"supervision": "w", "n_neighbors": "k"}  # tuned parameters as the definitions call them
 
@@ -65,7 +67,8 @@ class Ranking:
     settings : dict
         Parameters of the ranker, as plain values.
     choice : dict
-        What was tuned, for example ``{"supervision": 0.75}`` or ``{"w0": 0.0, "w1": 1.0, "k": 15}``.
+        What was tuned, for example ``{"supervision": 0.75}`` or
+        ``{"n_neighbors": 15, "w0": 0.0, "w1": 1.0}``.
     choice_path : list of dict
         The table behind `choice`, one row per setting that was tried.
     missing_share : ndarray of shape (n_features,) or None
@@ -294,19 +297,17 @@ class Ranking:
             Bars with standard errors, or a heat-map of features by target variables.
         ax : matplotlib axes, optional
         """
-        from ..report import figures as plots
+        from ..report import figures
 
-        if kind == "bars":
-            return plots.bars(self, n, ax)
-        if kind == "targets":
-            return plots.targets(self, n, ax)
-        raise ValueError(f'kind must be "bars" or "targets", got {kind!r}.')
+        if kind not in ("bars", "targets"):
+            raise ValueError(f'kind must be "bars" or "targets", got {kind!r}.')
+        return (figures.bars if kind == "bars" else figures.targets)(self, n, ax)
 
     def summary(self) -> str:
         """One sentence: what was ranked, how, from what, and which features came first."""
         how = self.method
         detail = [self.importance] if self.importance != self.method else []
-        detail += [f"{CHOICE_NAMES.get(k, k)} = {_short(v)}" for k, v in self.choice.items()]
+        detail += [f"{CHOICE_NAMES.get(k, k)} = {four_digits(v)}" for k, v in self.choice.items()]
         if detail:
             how += f" ({', '.join(detail)})"
         best = [name for name, _ in self.top(3)]
@@ -340,16 +341,12 @@ class Ranking:
         ``.json`` keeps everything, ``.csv`` the table of features, ``.fimp`` the scores in the layout
         of CLUS, ``.html`` is a report for people. The file appears whole or not at all.
         """
-        from . import files as _ranking_files
-
-        _ranking_files.save(self, path)
+        files.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Ranking:
         """Read a ranking from ``.json``, ``.csv`` or ``.fimp`` (also one written by CLUS)."""
-        from . import files as _ranking_files
-
-        return _ranking_files.load(path)
+        return files.load(path, cls.from_dict)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ranking) and self.to_dict() == other.to_dict()
@@ -367,23 +364,17 @@ class Ranking:
         return f"<p>{escape(self.summary())}</p>{self._html_table(self.order[:20])}{more}"
 
     def _text_table(self, rows: np.ndarray) -> str:
-        ranks = self.ranks
-        cells = [["rank", "feature", self.importance]]
-        errors = self.standard_errors
-        if errors is not None:
-            cells[0].append("± s.e.")
-        numbers = [_aligned(values[rows]) for values in (self.scores, errors) if values is not None]
-        for i, *texts in zip(rows, *numbers):
-            cells.append([str(ranks[i]), _clip(printable(self.names[i])), *texts])
-        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
-        bars = ["", *(_blocks(share) for share in self._shares(rows))]
-        lines = []
-        for row, bar in zip(cells, bars):
-            parts = [
-                cell.rjust(w) if j != 1 else cell.ljust(w) for j, (cell, w) in enumerate(zip(row, widths))
-            ]
-            lines.append("  ".join([*parts, bar]).rstrip())
-        return "\n".join(lines)
+        head = ["rank", "feature", self.importance]
+        columns = [
+            self.ranks[rows].astype(str).tolist(),
+            [clipped(printable(self.names[i])) for i in rows],
+            aligned(self.scores[rows]),
+        ]
+        if self.standard_errors is not None:
+            head.append("± s.e.")
+            columns.append(aligned(self.standard_errors[rows]))
+        columns.append([bar(share) for share in self._shares(rows)])
+        return text_table([*head, ""], zip(*columns), right={0, 2, 3} if len(head) == 4 else {0, 2})
 
     def _html_table(self, rows: np.ndarray) -> str:
         ranks = self.ranks
@@ -392,11 +383,11 @@ class Ranking:
         head += ("<th>± s.e.</th>" if errors is not None else "") + "<th></th></tr>"
         body = []
         for i, share in zip(rows, self._shares(rows)):
-            error = "" if errors is None else f"<td>{_short(errors[i])}</td>"
+            error = "" if errors is None else f"<td>{four_digits(errors[i])}</td>"
             bar = f'<div style="background:#0072b2;height:.8em;width:{max(share, 0.0) * 12:.2f}em"></div>'
             body.append(
                 f'<tr><td>{ranks[i]}</td><td style="text-align:left">{escape(self.names[i])}</td>'
-                f'<td>{_short(self.scores[i])}</td>{error}<td style="text-align:left">{bar}</td></tr>'
+                f'<td>{four_digits(self.scores[i])}</td>{error}<td style="text-align:left">{bar}</td></tr>'
             )
         return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
 
@@ -404,18 +395,6 @@ class Ranking:
         """Bar lengths as shares of the largest score; nothing is drawn for scores below 0."""
         largest = float(self.scores.max())
         return self.scores[rows] / largest if largest > 0 else np.zeros(len(rows))
-
-
-def rank_numbers(scores: np.ndarray) -> np.ndarray:
-    """1 for the largest score; ties share the smallest rank.
-
-    Examples
-    --------
-    >>> rank_numbers(np.array([0.5, 0.9, 0.5, 0.1]))
-    array([2, 1, 2, 4])
-    """
-    ascending = np.sort(-scores)
-    return np.searchsorted(ascending, -scores, side="left") + 1
 
 
 def above_mean(shares: np.ndarray) -> np.ndarray:
@@ -452,11 +431,6 @@ def plain(value: Any) -> Any:
     return f"<{type(value).__name__}>"
 
 
-def printable(text: str) -> str:
-    """`text` without control characters, so that a name from data cannot steer a terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
 def _array(values: Any, shape: tuple[int, ...], what: str, holes: bool = False) -> np.ndarray:
     """A read-only float copy of the right shape; None and NaN only where `holes` are allowed."""
     array = np.array(values, dtype=float)
@@ -471,26 +445,3 @@ def _array(values: Any, shape: tuple[int, ...], what: str, holes: bool = False) 
 def _listed(names: list[str], limit: int = 3) -> str:
     shown = ", ".join(names[:limit])
     return f"{shown}, ..." if len(names) > limit else shown
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float | np.floating):
-        return "" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
-
-
-def _aligned(values: np.ndarray) -> list[str]:
-    """The numbers as texts that have point under point when they are set to the right."""
-    texts = [_short(value) for value in values]
-    tails = [len(text) - text.find(".") if "." in text else 0 for text in texts]
-    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails)]
-
-
-def _clip(text: str, width: int = 48) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def _blocks(share: float, width: int = 20) -> str:
-    """A bar of eighth blocks."""
-    eighths = round(max(share, 0.0) * width * 8)
-    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.tasks import HEADINGS
-from ..report.evaluation_figure import figure_class
+from ..report.figures import figure_class
 from ..runtime.atomic_write import write_together
 from ..runtime.messages import plural
 from .records import Record

@@ -1,0 +1,59 @@
+"""Tables as text: columns of equal width, numbers point under point, bars of blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Container[int] = ()) -> str:
+    """Lines of cells under a header; the columns `right` end where their header ends.
+
+    Examples
+    --------
+    >>> print(text_table(["rank", "feature"], [["1", "age"], ["10", "weight"]], right={0}))
+    rank  feature
+       1  age
+      10  weight
+    """
+    lines = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    sides = [str.rjust if place in right else str.ljust for place in range(len(widths))]
+    return "\n".join(
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, line, widths)).rstrip()
+        for line in lines
+    )
+
+
+def printable(text: str) -> str:
+    """`text` without control characters, so that a name from data cannot steer a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def four_digits(value: Any) -> str:
+    """A number with four digits, "" for NaN; anything else as it is."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def aligned(values: np.ndarray) -> list[str]:
+    """The numbers as texts that have point under point when they are set to the right."""
+    texts = [four_digits(value) for value in values]
+    tails = [len(text) - text.find(".") if "." in text else 0 for text in texts]
+    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails)]
+
+
+def clipped(text: str, width: int = 48) -> str:
+    """At most `width` characters, the last one three dots if there were more."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A bar in eighths of a block, `width` blocks long where the share is 1."""
+    eighths = round(max(share, 0.0) * width * 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

@@ -1,0 +1,112 @@
+"""The table of methods, and that everything that names methods takes them from it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semirank
+from semirank import ForestRanker, Ranking, rank
+from semirank.rankers.methods import (
+    COMPARED,
+    DEFAULT,
+    ENSEMBLES,
+    FAMILIES,
+    METHODS,
+    RELIEF_INFLUENCE,
+    RELIEF_INFLUENCES,
+    RELIEF_NEIGHBORS,
+    SCORES,
+)
+
+PACKAGE = Path(semirank.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def data():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    return X, np.where(np.arange(40) < 25, X[:, 0], np.nan)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_row_is_what_its_ranker_does(name, data):
+    row = METHODS[name]
+    assert row.name == name
+    ranking = rank(*data, method=name, random_state=0, **({"n_estimators": 5} if name == "forest" else {}))
+    assert ranking.method == name
+    assert tuple(ranking.all_scores) == row.scores
+    assert getattr(semirank, row.load().__name__) is row.load()
+    for params in row.compared.values():
+        assert set(params) | set(row.final) <= set(row.load()._get_param_names())
+        row.load()(**params)._check()
+
+
+def test_the_default_is_a_method(data):
+    assert DEFAULT in METHODS
+    assert rank(*data, n_estimators=3, random_state=0).method == DEFAULT
+
+
+def test_names_of_evaluation_and_study():
+    assert list(COMPARED) == ["forest", "extra_trees", "bagging", "relief", "laplace"]
+    assert (*ENSEMBLES, "relief", "laplace") == FAMILIES
+    assert SCORES == ("genie3", "symbolic", "rforest", "relief", "laplace")
+    assert COMPARED["forest"].final["n_estimators"] == ForestRanker().n_estimators
+
+
+def test_the_grid_of_relief():
+    assert RELIEF_NEIGHBORS == (15, 20, 30)
+    assert RELIEF_INFLUENCES[0] == RELIEF_INFLUENCE == (0.0, 1.0)
+    assert len(RELIEF_INFLUENCES) == len(set(RELIEF_INFLUENCES)) == 15
+    assert all(w0 <= w1 and {4 * w0, 4 * w1} <= {0, 1, 2, 3, 4} for w0, w1 in RELIEF_INFLUENCES)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".fimp"])
+@pytest.mark.parametrize("name", METHODS)
+def test_files_without_a_place_for_the_method_still_tell_it(name, suffix, tmp_path):
+    for score in METHODS[name].scores:
+        ranking = Ranking(names=("a", "b"), scores=[0.1, 0.2], method=name, importance=score)
+        ranking.save(tmp_path / f"r{suffix}")
+        assert Ranking.load(tmp_path / f"r{suffix}").method == name
+
+
+# Where a method is at home, and where the words of file formats and the study's own figures are.
+MAY_NAME = {"rankers/methods.py", "rankers/relief.py", "rankers/laplace.py", "results/files.py"}
+
+
+def test_no_other_room_lists_the_methods():
+    """A list of two or more names of methods outside the table would have to be kept in step with it."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        file = path.relative_to(PACKAGE).as_posix()
+        if file in MAY_NAME or file.startswith(("study/", "cli/")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):
+                parts = node.keys if isinstance(node, ast.Dict) else node.elts
+                names = [part.value for part in parts if isinstance(part, ast.Constant)]
+                assert len(set(METHODS) & {str(n) for n in names}) < 2, f"{file}:{node.lineno}"
+
+
+def modules_after(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_the_table_and_the_folds_are_light():
+    loaded = modules_after("import semirank.rankers.methods")
+    assert not {"numpy", "numba", "sklearn"} & loaded
+    loaded = modules_after(
+        "import semirank.judging.splits, semirank.judging.knn_judge, semirank.rankers.relief_tuning"
+    )
+    assert not [name for name in loaded if re.match(r"semirank\.(trees|rankers\.forest)", name)]
+    assert "numba" not in loaded
