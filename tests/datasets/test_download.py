@@ -23,7 +23,7 @@ from semirank.datasets import download as fetching
 from semirank.datasets import registry
 from semirank.datasets.download import fetch, fetch_raw
 from semirank.datasets.registry import Entry, RemoteFile, Source, entries, find, open_dataset
-from semirank.study.plan import FAMILIES, PRESETS, Study
+from semirank.study.plan import JOB_FAMILIES, PRESETS, Study
 from semirank.study.run import plan_jobs
 from semirank.study.store import Store
 
@@ -656,7 +656,7 @@ class TestOrigins:
         records = Path(__file__).parents[2] / "results" / "quick" / "records.csv.gz"
         store = tmp_path / "study.sqlite"
         assert call("study", "import", records, "--store", store)[0] == 0
-        planned = plan_jobs(Study(PRESETS["quick"], 0, place), ["Edm1"], FAMILIES, lambda text: None).jobs
+        planned = plan_jobs(Study(PRESETS["quick"], 0, place), ["Edm1"], JOB_FAMILIES, lambda text: None).jobs
         with Store(store, read_only=True) as opened:
             done = {row.key for row in opened.jobs() if row.state == "done" and row.dataset == "Edm1"}
         assert done

@@ -76,6 +76,3 @@ _ROWS = (
 METHODS = {method.name: method for method in _ROWS}
 DEFAULT = "forest"  # what "auto" stands for
 COMPARED = {name: method for method in _ROWS for name in method.compared}
-# The study tells the ensembles apart and calls each by its own name.
-FAMILIES = (*ENSEMBLES, *(name for name in METHODS if name != "forest"))
-SCORES = tuple(score for method in _ROWS for score in method.scores)

@@ -16,8 +16,9 @@ from ..data.tasks import HEADINGS
 from ..report.figures import figure_class
 from ..runtime.atomic_write import write_together
 from ..runtime.messages import plural
+from .plan import SCORES
 from .records import Record
-from .results import DEFINITIONS, SCORES, Results, collect, level_means, levels_and_folds
+from .results import DEFINITIONS, Results, collect, level_means, levels_and_folds
 from .statistics import ALPHA, Comparison, compare, spearman
 from .tables_differences import equal_signs, paper_pairs
 from .tables_words import DEFINITION_NAMES, selections, shown_name
@@ -34,6 +35,7 @@ STYLES = {
 NAMES = {"equal": "no ranking"}
 GROUP_STYLES = dict(zip(HEADINGS, STYLES.values()))
 SIZES: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 10, "svg.hashsalt": "semirank"}
+LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False}
 DPI = 100
 
 
@@ -155,10 +157,7 @@ def curves(results: Results, name: str) -> Any:
     figure.suptitle(_literal(heading), fontsize=11)
     keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
     names = [*(NAMES.get(score, score) for score in lines), "semi-supervised", "supervised"]
-    figure.legend(
-        keys, names, loc="outside lower center", ncols=len(keys), frameon=False, handlelength=2.0,
-        columnspacing=1.1,
-    )  # fmt: skip
+    figure.legend(keys, names, ncols=len(keys), handlelength=2.0, columnspacing=1.1, **LEGEND)
     return _settled(figure)
 
 
@@ -175,8 +174,8 @@ def _draw_curves(ax: Any, results: Results, name: str, definition: str, k: int) 
             colour, marker = STYLES[score]
             (line,) = ax.plot(
                 levels_and_folds(curve)[0], level_means(curve, curve), dash, color=colour, marker=marker,
-                 markersize=4, markerfacecolor=colour if dash == "-" else "white",
-                linewidth=1.4, zorder=1.5 if score == "equal" else 2,
+                markersize=4, markerfacecolor=colour if dash == "-" else "white", linewidth=1.4,
+                zorder=1.5 if score == "equal" else 2,
             )  # fmt: skip
             if dash == "-":
                 lines[score] = line
@@ -233,9 +232,7 @@ def scatter(results: Results) -> Any:
         ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
         ax.plot([-end, end], [-end, end], ":", color="0.4", linewidth=1, zorder=0)
     if handles:
-        figure.legend(
-            handles.values(), handles, loc="outside lower center", ncols=len(handles), frameon=False
-        )
+        figure.legend(handles.values(), handles, ncols=len(handles), **LEGEND)
     return _settled(figure)
 
 
@@ -290,14 +287,14 @@ def critical_difference(found: Comparison, title: str) -> Any:
         y = 0.2 + bar * place
         ends = [found.ranks[first] - 0.008 * span, found.ranks[last] + 0.008 * span]
         ax.plot(ends, [y, y], color="#0072b2", linewidth=3.2, solid_capstyle="butt")
-    figure.text(0.5, 1 - 0.1 / figure.get_figheight(), _literal(title), ha="center", va="top", fontsize=11)
     hint = (
         f"average ranks over {found.n} data sets, 1 is best; Friedman p = {found.friedman:.2g}; "
         f"bars: no pair differs (Wilcoxon, Holm, {ALPHA:g})"
     )
-    figure.text(
-        0.5, 1 - 0.33 / figure.get_figheight(), hint, ha="center", va="top", fontsize=8.5, color="0.35"
-    )
+    centred = {"ha": "center", "va": "top"}
+    height = figure.get_figheight()
+    figure.text(0.5, 1 - 0.1 / height, _literal(title), fontsize=11, **centred)
+    figure.text(0.5, 1 - 0.33 / height, hint, fontsize=8.5, color="0.35", **centred)
     return figure
 
 

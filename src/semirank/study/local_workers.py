@@ -127,10 +127,8 @@ class _Child:
             # An interrupt from the keyboard is the parent's business.
             start_new_session=True,
         )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self._input: IO[bytes] = self.process.stdin
-        self._output: IO[bytes] = self.process.stdout
+        assert self.process.stdin is not None and self.process.stdout is not None  # noqa: PT018
+        self._input, self._output = self.process.stdin, self.process.stdout
         self._send(study)
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -197,9 +195,8 @@ def _messages(stream: IO[bytes]) -> Iterator[Any]:
 
 def _environment() -> dict[str, str]:
     """One thread in each process: jobs are the parallel part, and times stay comparable."""
-    one = dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-    )
+    libraries = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+    one = {f"{library}_NUM_THREADS": "1" for library in libraries}
     package = str(Path(__file__).resolve().parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | one | {"PYTHONPATH": os.pathsep.join(paths)}

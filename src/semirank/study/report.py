@@ -15,8 +15,10 @@ from .figures import Picture, drawn, pictures
 from .paper import paper_names
 from .plan import Job
 from .records import Record
-from .results import Results, collect
+from .results import Results, collect, levels_and_folds
+from .table_format import StudyTable
 from .tables import all_tables
+from .tables_words import join
 
 READING = (
     "Differences: each point is a data set and score, the dotted line is full agreement with the paper. "
@@ -56,7 +58,8 @@ def write_report(
     path = page_path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
-    write_whole(path, render(results, jobs, properties or {}, notes))
+    shown = [table for table in all_tables(results, jobs, properties or {}) if table.title]
+    write_whole(path, _page(results, shown, list(pictures(results)), notes))
     return [path]
 
 
@@ -66,16 +69,11 @@ def page_path(out: Path | str) -> Path:
     return path if path.suffix.lower() in (".html", ".htm") else path / "study.html"
 
 
-def render(
-    results: Results, jobs: Iterable[Job], properties: Mapping[str, Mapping[str, float]], notes: Sequence[str]
-) -> str:
-    """The text of the page."""
-    shown = [table for table in all_tables(results, jobs, properties) if table.title]
+def _page(results: Results, shown: list[StudyTable], found: list[Picture], notes: Sequence[str]) -> str:
     tables = "".join(
         f'<section id="t{i}"><h2>{text(t.title)}</h2><p class="hint">{text(t.text)}</p>{t.html()}</section>'
         for i, t in enumerate(shown)
     )
-    found = list(pictures(results))
     images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(found)]
     links = [f'<li><a href="#t{i}">{text(table.title)}</a></li>' for i, table in enumerate(shown)]
     links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(found)]
@@ -103,15 +101,16 @@ def render(
 def _tiles(results: Results) -> str:
     own = len(results.names())
     cells = {(key.dataset, *cell) for key, curve in results.values.items() for cell in curve}
-    levels = sorted({level for _, level, _ in cells})
-    found = [
-        (f"{own} of {len(paper_names())}", "of the paper's data sets", ""),
-        (str(len(results.about) - own), "stand-ins and other data sets", ""),
-        (", ".join(map(str, levels)) or "none", "numbers of labels L", ""),
-        (str(len(cells)), "data set x L x fold", ""),
-        (str(sum(len(curve) for curve in results.values.values())), "judged values", ""),
-    ]
-    return tiles(found)
+    levels, _ = levels_and_folds(cell[1:] for cell in cells)
+    n_values = sum(len(curve) for curve in results.values.values())
+    found = {
+        "of the paper's data sets": f"{own} of {len(paper_names())}",
+        "stand-ins and other data sets": len(results.about) - own,
+        "numbers of labels L": join(levels) or "none",
+        "data set x L x fold": len(cells),
+        "judged values": n_values,
+    }
+    return tiles([(str(value), words, "") for words, value in found.items()])
 
 
 def _figure(picture: Picture) -> str:

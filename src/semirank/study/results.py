@@ -17,14 +17,12 @@ import numpy as np
 from ..data.tasks import HEADINGS
 from ..evaluation.curves import area
 from ..judging.knn_judge import POOLS
-from ..rankers import methods
-from ..rankers.methods import ENSEMBLES, FAMILIES
+from ..rankers.methods import ENSEMBLES
 from .paper import known_stand_ins, paper_names
-from .plan import FOREST_SCORES, SIDES
+from .plan import FAMILIES, FOREST_SCORES, SCORES, SIDES
 from .records import Record
 from .statistics import rank_rows
 
-SCORES = tuple(dict.fromkeys((*FOREST_SCORES, *methods.SCORES)))
 # What is subtracted from what: the side of the ranking and the judge's pool (Def. 2.2).
 DEFINITIONS = {
     "fair": (("ssl", "labelled"), ("sl", "labelled")),
@@ -119,10 +117,8 @@ class Results:
 
     def names(self, group: str | None = None, *, stand_ins: bool = False) -> tuple[str, ...]:
         """Data sets of a group (of all groups), the paper's own ones or all."""
-        wanted = {name for name, about in self.about.items() if group in (None, about.group)}
-        return tuple(
-            n for n, a in self.about.items() if n in wanted and (stand_ins or a.stand_in_for is None)
-        )
+        some = {n: about for n, about in self.about.items() if stand_ins or about.stand_in_for is None}
+        return tuple(name for name, about in some.items() if group in (None, about.group))
 
     def key(self, dataset: str, side: str, score: str, pool: str, k: int) -> Key:
         """The curve of a score, by the family that stands for it; only forests have a choice."""
@@ -148,6 +144,13 @@ class Results:
         """Areas for each data set (the mapping's names); a data set that lacks a curve is left out."""
         found = {name: self.areas(some) for name, some in keys.items()}
         return _matrix({name: areas and areas.values for name, areas in found.items()})
+
+    def ensemble_matrix(
+        self, names: Iterable[str], families: Sequence[str], side: str, score: str, pool: str
+    ) -> Matrix:
+        """Areas of one forest score by several ensembles."""
+        k = self.ks[-1]
+        return self.area_matrix({n: [Key(n, f, side, score, pool, k) for f in families] for n in names})
 
     def quality_matrix(self, names: Iterable[str], columns: Sequence[tuple[str, str, str]]) -> Matrix:
         """Areas of the (side, score, pool) in `columns`, each by the ensemble chosen for it."""
@@ -267,8 +270,7 @@ def _best_ensemble(results: Results, names: Sequence[str], side: str, pool: str,
     k = results.ks[-1]
     counts = [sum(Key(n, f, side, score, pool, k) in results.values for n in names) for f in ENSEMBLES]
     families = [f for f, count in zip(ENSEMBLES, counts) if count]
-    keys = {n: [Key(n, f, side, score, pool, k) for f in families] for n in names}
-    matrix = results.area_matrix(keys) if families else None
+    matrix = results.ensemble_matrix(names, families, side, score, pool) if families else None
     if matrix is None or len(matrix.names) == 0:  # none, or no data set that has them all: the most frequent
         return ENSEMBLES[int(np.argmax(counts))] if any(counts) else None
     ranks = rank_rows(matrix.values).mean(axis=0)

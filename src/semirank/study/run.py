@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -216,7 +216,13 @@ class _Run:
         """Hand out jobs until none is left that this run may take."""
         taken: set[tuple] = set()  # by other runs
         if self.queue:
-            workers = self._workers(n_workers, dask)
+            workers: LocalWorkers | DaskWorkers
+            if dask is None:
+                workers = LocalWorkers(self.study, min(n_workers, len(self.queue)))
+            else:
+                from .dask_workers import DaskWorkers
+
+                workers = DaskWorkers(self.study, dask, n_workers)
             try:
                 taken = {job.place for job in self._loop(workers, n_workers)}
             finally:
@@ -230,13 +236,6 @@ class _Run:
         return Summary(
             self.done, self.failed, kept, failed_before, self.outdated, open_there, *self.planned[1:]
         )
-
-    def _workers(self, n_workers: int, dask: str | None) -> LocalWorkers | DaskWorkers:
-        if dask is not None:
-            from .dask_workers import DaskWorkers
-
-            return DaskWorkers(self.study, dask, n_workers)
-        return LocalWorkers(self.study, min(n_workers, len(self.queue)))
 
     def _loop(self, workers: LocalWorkers | DaskWorkers, n_workers: int) -> list[Job]:
         """Do the jobs; returns those that other runs took."""
@@ -272,7 +271,7 @@ class _Run:
         del self.running[job.place]
         if outcome.error is None:
             self.store.finish(job, outcome.records, outcome.seconds)
-            self.pace.add(job.family, job.cost, outcome.seconds)
+            self.pace.add(job, outcome.seconds)
             self.done += 1
             return
         self.deaths[job.key] += outcome.died
@@ -294,21 +293,20 @@ class Pace:
     """How long jobs of each family take, relative to their estimated cost (which is in rough seconds)."""
 
     def __init__(self, done: Iterable[Job] = ()) -> None:
-        self._sums: dict[str, tuple[float, float]] = {}
+        self._cost: dict[str, float] = defaultdict(float)
+        self._spent: dict[str, float] = defaultdict(float)
         for job in done:
-            self.add(job.family, job.cost, job.job_seconds or 0.0)
+            self.add(job, job.job_seconds or 0.0)
 
-    def add(self, family: str, cost: float, seconds: float) -> None:
+    def add(self, job: Job, seconds: float) -> None:
         """Learn from a finished job."""
-        before = self._sums.get(family, (0.0, 0.0))
-        self._sums[family] = before[0] + cost, before[1] + seconds
+        self._cost[job.family] += job.cost
+        self._spent[job.family] += seconds
 
     def seconds(self, jobs: Iterable[Job], n_workers: int = 1) -> float | None:
         """For these jobs; None while nothing is known."""
-        if not self._sums:
-            return None
-        total = 0.0
-        for job in jobs:
-            cost, spent = self._sums.get(job.family, (1.0, 1.0))
-            total += job.cost * spent / cost
-        return total / n_workers
+        cost, spent = self._cost, self._spent
+        each = [
+            job.cost * (spent[job.family] / cost[job.family] if job.family in cost else 1.0) for job in jobs
+        ]
+        return sum(each) / n_workers if cost else None

@@ -58,9 +58,7 @@ _TABLES = (
 )
 _JOB_COLUMNS = ", ".join(f'"{name}"' for name in Job._fields)
 NEW_JOB = f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({', '.join('?' * len(Job._fields))})"
-_NEW_RESULT = (
-    f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES (?, {', '.join('?' * len(_OF_RESULT))})"
-)
+_NEW_RESULT = f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES (?{', ?' * len(_OF_RESULT)})"
 _AT_PLACE = " AND ".join(f"{name} = ?" for name in _PLACE)
 
 
@@ -88,9 +86,7 @@ class Store(AbstractContextManager["Store"]):
     []
     """
 
-    def __init__(
-        self, path: str | PathLike[str], study: Study | None = None, *, read_only: bool = False
-    ) -> None:
+    def __init__(self, path: str | PathLike[str], study: Study | None = None, *, read_only: bool = False):
         self.path = Path(path)
         # A token, since the system uses process numbers again.
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -140,15 +136,10 @@ class Store(AbstractContextManager["Store"]):
         """
         with self._transaction() as cursor:
             query = f"SELECT key, state, owner, beat FROM jobs WHERE {_AT_PLACE}"
-            found = cursor.execute(query, job.place).fetchone()
-            if found is None:
-                return False
-            key, state, owner, beat = found
-            if not (
-                state == "missing"
-                or (state == "claimed" and self._may_take_over(owner, beat))
-                or (retry and (state == "failed" or (state == "done" and key != job.key)))
-            ):
+            key, state, owner, beat = cursor.execute(query, job.place).fetchone() or ("", "unknown", "", 0.0)
+            left = state == "claimed" and self._may_take_over(owner, beat)
+            again = retry and (state == "failed" or (state == "done" and key != job.key))
+            if not (state == "missing" or left or again):
                 return False
             cursor.execute("DELETE FROM results WHERE key = ?", (key,))
             cursor.execute(
@@ -171,10 +162,8 @@ class Store(AbstractContextManager["Store"]):
     def finish(self, job: Job, records: Sequence[Record], seconds: float) -> None:
         """Write the results of a job, all or none."""
         with self._transaction() as cursor:
-            cursor.execute(
-                "UPDATE jobs SET state = 'done', owner = NULL, job_seconds = ? WHERE key = ?",
-                (seconds, job.key),
-            )
+            query = "UPDATE jobs SET state = 'done', owner = NULL, job_seconds = ? WHERE key = ?"
+            cursor.execute(query, (seconds, job.key))
             if cursor.rowcount:  # not planned anew by another run, which believed this one dead
                 # Such a run may have done the job as well.
                 cursor.execute("DELETE FROM results WHERE key = ?", (job.key,))
@@ -276,9 +265,8 @@ class Store(AbstractContextManager["Store"]):
                 cursor.execute(statement)
             cursor.execute(f"PRAGMA application_id = {_APPLICATION}")
             cursor.execute(f"PRAGMA user_version = {_FORMAT}")
-            cursor.execute(
-                "INSERT INTO study VALUES (?, ?, ?)", (study.preset.name, _numbers(study), study.seed)
-            )
+            values = (study.preset.name, _numbers(study), study.seed)
+            cursor.execute("INSERT INTO study (preset, numbers, seed) VALUES (?, ?, ?)", values)
 
     def _check(self, study: Study | None) -> None:
         execute = self._connection.execute
@@ -293,9 +281,7 @@ class Store(AbstractContextManager["Store"]):
         if study is None:
             return
         preset, numbers, seed = execute("SELECT preset, numbers, seed FROM study").fetchone()
-        held, wanted = (
-            f"{name!r} with seed {n}" for name, n in ((preset, seed), (study.preset.name, study.seed))
-        )
+        held, wanted = f"{preset!r} with seed {seed}", f"{study.preset.name!r} with seed {study.seed}"
         if held != wanted:
             raise StoreError(f"{self.path} holds the preset {held}, not {wanted}; name another file.")
         if numbers != _numbers(study):
@@ -395,9 +381,8 @@ def _numbers(study: Study) -> str:
 def _is_abandoned(owner: str, beat: float) -> bool:
     """Whether the run that made a claim is gone."""
     host, pid, _ = owner.rsplit(":", 2)
-    return time.time() - beat > DEAD_SECONDS or (
-        host == socket.gethostname() and not _process_lives(int(pid))
-    )
+    silent = time.time() - beat > DEAD_SECONDS
+    return silent or (host == socket.gethostname() and not _process_lives(int(pid)))
 
 
 def _process_lives(pid: int) -> bool:

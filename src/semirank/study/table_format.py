@@ -88,14 +88,14 @@ class StudyTable:
                 shown = f"<b>{shown}</b>" if (i, j) in self.bold else shown
                 cells.append(f"<td{css[j]}>{shown}</td>")
             body.append(f"<tr>{''.join(cells)}</tr>")
-        table = (
-            f'<div class="scroll" tabindex="0"><table class="plain"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(body)}</tbody></table></div>"
-        )
         notes = "".join(f"<li>{escaped(note)}</li>" for note in self.notes)
-        return (table if self.rows else "<p>There are no records for this table yet.</p>") + (
-            f'<ul class="notes">{notes}</ul>' if notes else ""
-        )
+        table = "<p>There are no records for this table yet.</p>"
+        if self.rows:
+            table = (
+                f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+            )
+            table = f'<div class="scroll" tabindex="0">{table}</div>'
+        return table + (f'<ul class="notes">{notes}</ul>' if notes else "")
 
     def _text_columns(self) -> list[bool]:
         return [any(isinstance(row[j], str) for row in self.rows) for j in range(len(self.columns))]

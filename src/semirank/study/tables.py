@@ -84,10 +84,7 @@ def all_tables(
         all_times(results),
         supervision(results),
         relief_settings(results),
-        *(
-            long_differences([d for definition in DEFINITIONS for d in found[definition, n]], n)
-            for n in results.ks
-        ),
+        *(long_differences([d for name in DEFINITIONS for d in found[name, n]], n) for n in results.ks),
         long_curves(results),
         long_times(results),
     ]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .paper import paper_tables, printed_differences
-from .results import DEFINITIONS, SCORES, Difference, Results
+from .plan import SCORES
+from .results import DEFINITIONS, Difference, Results
 from .statistics import signed_rank, spearman
 from .table_format import StudyTable
 from .tables_words import (

@@ -17,10 +17,9 @@ def supervision(results: Results) -> StudyTable:
     """Table 8: how often each supervision level was chosen."""
     chosen = [(label, family, found) for label, family, name, found in _chosen(results) if name == "w"]
     levels = sorted({level for *_, counter in chosen for level in counter})
-    rows = [
-        (label, family, *(counter[level] / counter.total() for level in levels), counter.total())
-        for label, family, counter in chosen
-    ]
+    rows = []
+    for label, family, counter in chosen:
+        rows.append((label, family, *(counter[level] / counter.total() for level in levels), counter.total()))
     text = (
         "Share of the (data set, L, fold) cells in which each w was chosen; 1 ignores the features in the "
         "impurity, 0 the target. Stand-ins are counted."
@@ -52,8 +51,7 @@ def _chosen(results: Results) -> Iterator[tuple[str, str, str, Counter[Any]]]:
         for label, setting in product((results.about[name].group, "all"), cells.values()):
             for parameter, value in setting.items():
                 counts.setdefault((label, family, parameter), Counter())[value] += 1
-    for label, family, parameter in product(
-        (*results.groups, "all"), (*ENSEMBLES, "relief"), ("w", "w0", "w1", "k")
-    ):
+    labels, families, parameters = (*results.groups, "all"), (*ENSEMBLES, "relief"), ("w", "w0", "w1", "k")
+    for label, family, parameter in product(labels, families, parameters):
         if counter := counts.get((label, family, parameter)):
             yield label, family, parameter, counter

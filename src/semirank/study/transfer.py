@@ -23,16 +23,9 @@ from .table_format import csv_text
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
 # A failed job has one row, without the columns of a judged value.
-_COLUMNS: dict[str, type] = {
-    "preset": str,
-    "seed": int,
-    "key": str,
-    "sha256": str,
-    "state": str,
-    "error": str,
-    "cost": float,
-    "job_seconds": float,
-} | get_type_hints(Record)
+_NUMBERS = {"seed": int, "cost": float, "job_seconds": float}
+_OF_JOB = ("preset", "seed", "key", "sha256", "state", "error", "cost", "job_seconds")
+_COLUMNS: dict[str, type] = {name: _NUMBERS.get(name, str) for name in _OF_JOB} | get_type_hints(Record)
 _EXPECTED = {
     str: "text",
     int: "a whole number below 2**63",
@@ -41,6 +34,7 @@ _EXPECTED = {
     "state": "done or failed",
     "setting": "a JSON object",
 }
+Jobs = dict[str, tuple[Job, list[Record]]]  # by their keys
 
 
 def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
@@ -57,12 +51,10 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
         preset, seed = opened.preset_and_seed()
         jobs = {job.place: job for job in opened.jobs() if job.state in ("done", "failed")}
         found = opened.records()
-    pairs: list[tuple[Job, dict[str, Any]]] = [
-        (jobs[r.dataset, r.fold, r.n_labeled, r.family], r._asdict()) for r in found
-    ]
-    pairs += [(job, {}) for job in jobs.values() if job.state == "failed"]
+    judged = [(jobs[r.dataset, r.fold, r.n_labeled, r.family], r._asdict()) for r in found]
+    judged += [(job, {}) for job in jobs.values() if job.state == "failed"]
     study = {"preset": preset, "seed": seed}
-    rows = [[(study | job._asdict() | judged).get(name) for name in _COLUMNS] for job, judged in pairs]
+    rows = [[(study | job._asdict() | values).get(name) for name in _COLUMNS] for job, values in judged]
     if kind == ".parquet":
         write_whole(out, _parquet(rows))
     else:
@@ -104,12 +96,10 @@ def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple
         return opened.take_in(jobs.values()), len(jobs)
 
 
-def _checked(
-    rows: Iterable[dict[str, Any]],
-) -> tuple[set[tuple[str, int]], dict[str, tuple[Job, list[Record]]]]:
+def _checked(rows: Iterable[dict[str, Any]]) -> tuple[set[tuple[str, int]], Jobs]:
     """The studies in a file, and its jobs by their keys; the constraints of a store's tables check them."""
     studies: set[tuple[str, int]] = set()
-    jobs: dict[str, tuple[Job, list[Record]]] = {}
+    jobs: Jobs = {}
     with closing(scratch_tables()) as tables:
         for number, given in enumerate(rows, start=1):
             row = {name: _value(given.get(name), kind) for name, kind in _COLUMNS.items()}
