@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import importlib
+import inspect
 import re
 from typing import Any
 
@@ -27,10 +29,16 @@ def _formula(found: re.Match[str]) -> str:
 
 
 class OwnDefaults(griffe.Extension):
-    """Parameters documented together ("task, hierarchy") show each its own type and default."""
+    """Parameters documented together ("task, hierarchy") show each its own type and default.
+
+    Estimators get their docstrings from the classes themselves, which add what they share with others.
+    """
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Once everything is loaded."""
+        for estimator in _estimators(pkg):
+            home = importlib.import_module(estimator.module.path)
+            estimator.docstring.value = inspect.getdoc(getattr(home, estimator.name))
         for function in _functions(pkg):
             if function.docstring is None:
                 continue
@@ -47,6 +55,14 @@ def _own_defaults(documented: Any, parameters: griffe.Parameters) -> None:
             if entry.description and entry.description == before:
                 entry.annotation = parameters[entry.name].annotation
         before = entry.description
+
+
+def _estimators(pkg: griffe.Module) -> Any:
+    for room in ("rankers", "teacher"):
+        for module in pkg.members[room].members.values():
+            for member in module.members.values():
+                if not member.is_alias and member.is_class and member.docstring and member.bases:
+                    yield member
 
 
 def _functions(place: Any) -> Any:

@@ -77,12 +77,13 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from semirank import ForestRanker
 from semirank.cli import precompile
+from semirank.judging import vote
 from semirank.neighbors import kernels
 from semirank.trees import node_scores, permutation_scores, predict
 
 def compiled():
     found = {}
-    for module in (node_scores, permutation_scores, predict, kernels):
+    for module in (node_scores, permutation_scores, predict, kernels, vote):
         for name, kernel in vars(module).items():
             if isinstance(kernel, Dispatcher) and kernel.signatures:
                 found[name] = list(kernel.signatures)

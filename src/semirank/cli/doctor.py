@@ -72,13 +72,14 @@ def _self_test() -> bool:
     import numpy as np
 
     from .. import rank
+    from ..rankers.methods import METHODS
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 10))
     y = X[:, 3] + X[:, 7]
     y[60:] = np.nan
     rows, good = [], True
-    for method in ("forest", "relief", "laplace"):
+    for method in METHODS:
         say_if_compiling(method)
         start = time.perf_counter()
         ranking = rank(X, y, method=method, task="regression", random_state=0)

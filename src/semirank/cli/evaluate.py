@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..rankers.methods import COMPARED
 from . import terminal
 from .options import (
     Drop,
@@ -43,7 +44,7 @@ def evaluate(
             "--method",
             "-m",
             metavar="NAME",
-            help="forest, extra_trees, bagging, relief or laplace; may repeat.",
+            help=f"{', '.join(COMPARED)}; may repeat.",
         ),
     ] = None,
     features: Features = None,

@@ -9,15 +9,10 @@ from typing import Annotated
 import typer
 
 from ..data.tasks import TASKS
+from ..rankers.methods import DEFAULT, METHODS
 
 Task = StrEnum("Task", ["auto", *TASKS])  # type: ignore[misc]  # names that are not literals
-
-
-class Method(StrEnum):
-    auto = "auto"
-    forest = "forest"
-    relief = "relief"
-    laplace = "laplace"
+Method = StrEnum("Method", ["auto", *METHODS])  # type: ignore[misc]
 
 
 # Options that several commands share.
@@ -39,9 +34,13 @@ Features = Annotated[
 ]
 Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave these out; may repeat.")]
 TaskOption = Annotated[Task, typer.Option("--task", help="Kind of target; auto infers it and says so.")]
-MethodOption = Annotated[Method, typer.Option("--method", "-m", help="How to rank.")]
+_WORDS = "; ".join(f"{name}: {method.words}" for name, method in METHODS.items())
+MethodOption = Annotated[
+    Method, typer.Option("--method", "-m", help=f"How to rank; auto is {DEFAULT}. {_WORDS}.")
+]
+_SCORES = ", ".join(METHODS["forest"].scores)
 Importance = Annotated[
-    str | None, typer.Option("--importance", "-i", metavar="NAME", help="genie3, symbolic or rforest.")
+    str | None, typer.Option("--importance", "-i", metavar="NAME", help=f"{_SCORES}; of forests.")
 ]
 LabelsFrom = Annotated[
     str | None,

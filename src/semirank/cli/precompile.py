@@ -12,24 +12,22 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
-from itertools import chain
 
+from ..rankers.methods import DEFAULT, METHODS
 from .terminal import say
 
 _running: list[subprocess.Popen[bytes]] = []
-# Per method the modules whose kernels it needs; a method that is not here is a forest.
-_OTHERS = {"relief": ("neighbors.kernels",), "laplace": ("neighbors.kernels", "neighbors.target_kernels")}
-_FOREST = ("trees.grow", "trees.predict", "trees.node_scores", "trees.permutation_scores")
 
 
 def say_if_compiling(method: str) -> None:
     """The first ranking on a machine waits for the compiler: say so."""
     from ..runtime import jit
 
-    needed = _import(_OTHERS.get(method, _FOREST))
+    row = METHODS[DEFAULT if method == "auto" else method]
+    needed = _import(row.kernels)
     if not all(map(jit.compiled, needed)):
         say("compiling kernels, once per machine ...")
-        if method not in _OTHERS:
+        if row.name == "forest":
             start_precompiling()
 
 
@@ -37,7 +35,7 @@ def state_of_kernels() -> tuple[int, int]:
     """How many modules of kernels are compiled, and how many there are."""
     from ..runtime import jit
 
-    modules = _import(sorted({*_FOREST, *chain.from_iterable(_OTHERS.values())}))
+    modules = _import(sorted({module for row in METHODS.values() for module in row.kernels}))
     return sum(map(jit.compiled, modules)), len(modules)
 
 

@@ -40,7 +40,7 @@ def rank(
     features: Features = None,
     drop: Drop = None,
     task: TaskOption = Task["auto"],
-    method: MethodOption = Method.auto,
+    method: MethodOption = Method["auto"],
     importance: Importance = None,
     labels_from_column: LabelsFrom = None,
     hierarchy: HierarchyFile = None,

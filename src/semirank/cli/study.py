@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..rankers.methods import FAMILIES
 from . import terminal
 from .options import help_if_alone
 
@@ -61,7 +62,7 @@ def run(
             "--methods",
             "-m",
             metavar="NAME",
-            help="random_forest, extra_trees, bagging, relief, laplace or equal (no ranking); may repeat.",
+            help=f"{', '.join(FAMILIES)} or equal (no ranking); may repeat.",
         ),
     ] = None,
     jobs: Annotated[

@@ -33,6 +33,8 @@ class Method(NamedTuple):
         The module of this room and the class in it.
     scores : tuple of str
         The importances that it gives, the main one first.
+    kernels : tuple of str
+        The modules whose compiled functions it needs.
     compared : dict of str to dict
         The names under which it takes part in an evaluation, each with the parameters of its ranker.
     final : dict
@@ -45,6 +47,7 @@ class Method(NamedTuple):
     words: str
     ranker: str
     scores: tuple[str, ...]
+    kernels: tuple[str, ...]
     compared: dict[str, dict[str, Any]]
     final: dict[str, Any] = {}  # noqa: RUF012
     task: str = ""
@@ -63,16 +66,29 @@ _FORESTS = {
     "forest" if ensemble == "random_forest" else ensemble: {"ensemble": ensemble, **_QUICK_FOREST}
     for ensemble in ENSEMBLES
 }
+_TREES = ("trees.grow", "trees.predict", "trees.node_scores", "trees.permutation_scores")
+_PAIRS = ("neighbors.kernels", "neighbors.target_kernels")
 _ROWS = (
     Method(
-        "forest", "semi-supervised trees", "forest.ForestRanker", IMPORTANCES, _FORESTS, {"n_estimators": 100}
+        "forest",
+        "semi-supervised trees",
+        "forest.ForestRanker",
+        IMPORTANCES,
+        _TREES,
+        _FORESTS,
+        {"n_estimators": 100},
     ),
-    Method("relief", "semi-supervised Relief", "relief.ReliefRanker", ("relief",), {"relief": {}}),
+    Method("relief", "semi-supervised Relief", "relief.ReliefRanker", ("relief",), _PAIRS, {"relief": {}}),
     Method(
-        "laplace", "the Laplacian score", "laplace.LaplaceRanker", ("laplace",), {"laplace": {}},
+        "laplace",
+        "the Laplacian score",
+        "laplace.LaplaceRanker",
+        ("laplace",),
+        _PAIRS,
+        {"laplace": {}},
         task="regression",
     ),
-)  # fmt: skip
+)
 METHODS = {method.name: method for method in _ROWS}
 DEFAULT = "forest"  # what "auto" stands for
 COMPARED = {name: method for method in _ROWS for name in method.compared}
