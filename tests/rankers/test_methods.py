@@ -16,13 +16,10 @@ from semirank import ForestRanker, Ranking, rank
 from semirank.rankers.methods import (
     COMPARED,
     DEFAULT,
-    ENSEMBLES,
-    FAMILIES,
     METHODS,
     RELIEF_INFLUENCE,
     RELIEF_INFLUENCES,
     RELIEF_NEIGHBORS,
-    SCORES,
 )
 
 PACKAGE = Path(semirank.__file__).parent
@@ -52,10 +49,8 @@ def test_the_default_is_a_method(data):
     assert rank(*data, n_estimators=3, random_state=0).method == DEFAULT
 
 
-def test_names_of_evaluation_and_study():
+def test_names_of_an_evaluation():
     assert list(COMPARED) == ["forest", "extra_trees", "bagging", "relief", "laplace"]
-    assert (*ENSEMBLES, "relief", "laplace") == FAMILIES
-    assert SCORES == ("genie3", "symbolic", "rforest", "relief", "laplace")
     assert COMPARED["forest"].final["n_estimators"] == ForestRanker().n_estimators
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..rankers.methods import FAMILIES
 from . import terminal
 from .options import help_if_alone
 
@@ -62,7 +61,7 @@ def run(
             "--methods",
             "-m",
             metavar="NAME",
-            help=f"{', '.join(FAMILIES)} or equal (no ranking); may repeat.",
+            help="random_forest, extra_trees, bagging, relief, laplace or equal (no ranking); may repeat.",
         ),
     ] = None,
     jobs: Annotated[
