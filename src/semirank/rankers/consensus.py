@@ -169,8 +169,10 @@ class ConsensusRanker(RankerBase, PredictorMixin):
             by_class = taught or rank_classes(entries, known, labels, self.seed_, self.n_jobs, progress)
             self.importances_per_class_ = by_class.per_column
             step("classes")
-        else:
-            per_target = np.mean([some.per_column for some in (part, taught) if some is not None], axis=0)
+        elif part.per_column is not None:
+            per_target = part.per_column
+            if taught is not None and taught.per_column is not None:
+                per_target = (per_target + taught.per_column) / 2
         shares, errors = combine(part, taught, other, float(self.sensitivity))
         return Scores(shares, errors, "consensus", per_target)
 

@@ -42,29 +42,31 @@ class Part(NamedTuple):
     Attributes
     ----------
     shares, errors : dict of str to ndarray of shape (n_features,)
-        Every score once, and its standard error.
+        Every score once, and its standard error where there is one.
     of : dict of str to str
         The ranker that a score comes from.
-    per_column : ndarray of shape (n_features, n_columns)
-        Mean share over rankers for each target column alone.
+    per_column : ndarray of shape (n_features, n_columns) or None
+        Mean share for each target column alone, over the rankers that have such scores.
     """
 
     shares: dict[str, np.ndarray]
     errors: dict[str, np.ndarray]
     of: dict[str, str]
-    per_column: np.ndarray
+    per_column: np.ndarray | None
 
     def mean(self) -> np.ndarray:
         """The mean share of every feature."""
         return np.mean(list(self.shares.values()), axis=0)
 
     def mean_error(self) -> np.ndarray:
-        """Its standard error.
+        """Its standard error, of the scores that have one.
 
         Scores of one ranker share their trees, so their errors are added; those of different rankers are
         independent, so their squares are.
         """
-        total = {name: np.zeros_like(error) for name, error in zip(self.of.values(), self.errors.values())}
+        if not self.errors:
+            return np.full(len(self.mean()), np.nan)
+        total = {self.of[score]: np.zeros(len(error)) for score, error in self.errors.items()}
         for score, error in self.errors.items():
             total[self.of[score]] += np.nan_to_num(error)
         return np.sqrt(np.sum(np.square(list(total.values())), axis=0)) / len(self.shares)
@@ -178,11 +180,15 @@ def fit_part(
             importances = fitted.importances_[name]
             total = np.maximum(importances, 0.0).sum()
             shares[score] = as_shares(importances)
-            errors[score] = fitted.importances_std_error_[name] / (total if total > 0 else np.inf)
+            if name in fitted.importances_std_error_:
+                errors[score] = fitted.importances_std_error_[name] / (total if total > 0 else np.inf)
             of[score] = entry.name
-        columns.append(as_shares(fitted.importances_per_target_))
-    per_column = np.mean(columns, axis=0)
-    if known is not None:  # columns that do not vary are left out of the completed target
+        if fitted.importances_per_target_ is not None:
+            columns.append(as_shares(fitted.importances_per_target_))
+    per_column = np.mean(columns, axis=0) if columns else None
+    if (
+        known is not None and per_column is not None
+    ):  # columns that do not vary are left out of the completed target
         per_column = at_names(per_column, target.names, column_names(known))
     return Part(shares, errors, of, per_column)
 

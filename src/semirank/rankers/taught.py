@@ -116,7 +116,9 @@ class TaughtRanker(RankerBase, PredictorMixin):
         self.ranker_ = prepared(ranker, self.seed_, self.n_jobs, **options)
         self.ranker_.fit(table, as_seen_by(self.ranker_, student, target), progress=progress)
         step("ranker")
-        columns = at_names(self.ranker_.importances_per_target_, student.names, column_names(target))
+        columns = self.ranker_.importances_per_target_
+        if columns is not None:
+            columns = at_names(columns, student.names, column_names(target))
         self.importances_per_class_ = None if target.classes is None else columns
         found: Scores = self.ranker_._found
         return found._replace(per_target=columns if target.classes is None else None)

@@ -1,0 +1,38 @@
+"""Slow, obvious counterparts of shares, the consensus and sensitivity."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+
+from semirank.teacher.lesson import Rows
+
+
+def shares(importances):
+    """Cut at 0, divided by the sum; all the same if nothing is left."""
+    positive = [max(float(value), 0.0) for value in importances]
+    total = sum(positive)
+    return np.array([value / total if total > 0 else 1.0 / len(positive) for value in positive])
+
+
+def mean_of_shares(rankers, scores, table, target):
+    """The mean over all named scores of rankers fitted with these rows."""
+    found = []
+    for ranker, names in zip(rankers, scores):
+        fitted = clone(ranker).fit(table, target)
+        found += [shares(fitted.importances_[name]) for name in names]
+    return sum(found) / len(found)
+
+
+def sensitivity(asked, permutations):
+    """Every feature in turn comes from other rows, and the model answers again."""
+    answer = asked.model.predict(Rows(asked.points, asked.points, None))
+    out = np.zeros(asked.n_features)
+    for feature in range(asked.n_features):
+        points = asked.points.copy()
+        for column in np.flatnonzero(asked.feature == feature):
+            for row in range(len(points)):
+                points[row, column] = asked.points[permutations[feature][row], column]
+        change = asked.model.predict(Rows(points, points, None)) - answer
+        out[feature] = np.mean(np.sum(change**2, axis=1))
+    return out
