@@ -65,7 +65,7 @@ class EncodingBase(BaseEstimator):
                 cls.__doc__ = with_shared_parts(cls.__doc__ or "", base.__doc__ or "")
 
     def _check(self) -> None:
-        """Refuse parameters that cannot be meant, with one sentence."""
+        """Refuse a parameter with an impossible value, in one sentence."""
         check_parameters(SHARED | self._parameter_constraints, self.get_params(deep=False))
 
     def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:

@@ -130,10 +130,7 @@ def evaluate(
     # Unlabelled rows must earn their place.
     use_unlabeled = best.effect is not None and best.effect.verdict > 0
     step("judge")
-    subsets = [feature_subsets(r, table.shape[1]) for r in trials[best.name, use_unlabeled]]
-    forward, reverse = (
-        _judge(table, target, folds, [subset[which] for subset in subsets], n_jobs) for which in (1, 2)
-    )
+    forward, reverse = _addition_curves(table, target, folds, trials[best.name, use_unlabeled], n_jobs)
     better = TASKS[target.task].greater_is_better
     sizes = addition_sizes(table.shape[1])
     step("features")
@@ -284,6 +281,14 @@ def _judge(
         return np.mean(each, axis=0)
 
     return estimate(mean_score, row_groups(len(rows), np.random.default_rng(0)))
+
+
+def _addition_curves(
+    table: Table, target: Target, folds: np.ndarray, importances: list[np.ndarray], n_jobs: int | None
+) -> list[Estimate]:
+    """Scores of the best 1, 2, 4, ... features of a ranking, given for every split, and of the worst."""
+    subsets = [feature_subsets(one, table.shape[1]) for one in importances]
+    return [_judge(table, target, folds, [subset[which] for subset in subsets], n_jobs) for which in (1, 2)]
 
 
 def _compare(trials: list[tuple[str, bool]], scores: Estimate, task: str) -> list[RankerScore]:

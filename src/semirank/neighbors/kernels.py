@@ -69,7 +69,11 @@ def _differences(a, b, n_plain, n_values, out):
 
 @kernel
 def weighted_differences(rows, first, second, n_plain, n_values, weights):
-    """sum_c weights[v, r, c] d_i(row first[r], row second[r, c]), as an array (v, r, i)."""
+    """sum_c weights[v, r, c] d_i(row first[r], row second[r, c]), as an array (v, r, i).
+
+    rows : (row, feature), of which the first n_plain are complete with d_i = |a - b|; first : (r,) and
+    second : (r, c) rows; n_values : (feature,); weights : (v, r, c). `d` holds the d_i of the pair at hand.
+    """
     n_features = rows.shape[1]
     out = np.zeros((weights.shape[0], len(first), n_features), np.float64)
     d = np.empty(n_features, np.float64)
@@ -89,7 +93,8 @@ def weighted_differences(rows, first, second, n_plain, n_values, weights):
 def feature_differences(rows, first, second, n_plain, n_values):
     """d_i between row first[r] and row second[r, c], as an array (c, r, i).
 
-    The neighbour's rank comes first so that the pairs of some ranks lie together.
+    Arguments as in `weighted_differences`. The neighbour's rank c comes first, so that the pairs of some
+    ranks lie together.
     """
     out = np.empty((second.shape[1], second.shape[0], rows.shape[1]), np.float64)
     for c in range(second.shape[1]):
@@ -241,7 +246,9 @@ def _settle(keys, rows, size, scratch, relative, absolute, a, pool, n_plain, n_v
 def squared_block(approx, absolute, own, k, query, pool, n_plain, n_values, weights):
     """The k nearest pool rows of each query row by weighted squares (weights sum to 1).
 
-    approx[a, b] is the distance up to absolute[a]; own[a] is the pool row that is the query, -1: none.
+    approx : (query, pool) the distances, each up to absolute[query]; own : (query,) the pool row that is the
+    query, -1 for none; query, pool, n_plain, n_values, weights : the rows themselves, for `pair_distance`.
+    After a scan, `keys` and `rows` hold every pool row that may be among the k nearest, `size` of them.
     """
     n_query, n_pool = approx.shape
     found = np.empty((n_query, k), np.int64)
@@ -344,6 +351,8 @@ def l1_block(
     words, word_tiles : packed codes, see `_add_bits`.
     query, pool, n_plain, n_values : the rows themselves, for `pair_distance`.
     relative, absolute : error of the sums, 0 where they are exact.
+    After tile t, row a of `keys` and `rows` holds every pool row of tiles 0 ... t that may be among the k
+    nearest of query row a: size[a] of them, none with a sum above edge[a].
     """
     n_query = len(numbers)
     n_tiles, width = offset_tiles.shape

@@ -36,7 +36,11 @@ def target_distance(a, b, weights, kind):
 
 @kernel
 def target_pairs(values, labeled, first, second, weights, kind):
-    """d_Y between row first[r] and each of the rows second[r]; -1 where it is unknown."""
+    """d_Y between row first[r] and each of the rows second[r, c], as an array (r, c); -1 where it is unknown.
+
+    values : (row, target variable), NaN where unknown; labeled : (row,) whether any is known; weights and
+    kind as in `target_distance`.
+    """
     out = np.full(second.shape, -1.0)
     for r in range(second.shape[0]):
         if labeled[first[r]]:
@@ -82,8 +86,8 @@ def target_nearest(start, stop, values, weights, kind, columns, k):
     rows = np.full((stop - start, k), n, np.int64)
     distances = np.full((stop - start, k), np.inf)
     features = np.full((stop - start, k), np.inf)
-    line = np.empty(n, np.float64)
-    smallest = np.empty(k, np.float64)
+    line = np.empty(n, np.float64)  # d of row a to every row
+    smallest = np.empty(k, np.float64)  # the k smallest of `line` so far, sorted
     for a in range(start, stop):
         smallest[:] = np.inf
         for b in range(n):

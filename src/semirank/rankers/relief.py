@@ -173,7 +173,7 @@ class ReliefRanker(RankerBase):
         rows, and its error follows from each row's part in it (delta method). That rows share neighbours is
         not accounted for. NaN if a single row was visited.
     importances_per_target_ : ndarray of shape (n_features, n_targets)
-        For each target variable alone, from the pairs of rows that both know it; 0 if there are none.
+        For each target variable alone, from the pairs of rows that both know it; 0 without such pairs.
     n_neighbors_ : int
     influence_ : tuple of float
     tuning_path_ : list of dict

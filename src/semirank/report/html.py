@@ -1,4 +1,4 @@
-"""A ranking as one HTML file that opens offline: no request leaves it, and it looks after light and dark."""
+"""A ranking as one HTML file that opens offline, makes no request, and has a light and a dark look."""
 
 from __future__ import annotations
 
