@@ -120,7 +120,9 @@ class TestOtherMethods:
 
 class TestRefused:
     def test_unknown_method(self):
-        with pytest.raises(ValueError, match="method='tree' is not one of auto, forest, relief, laplace"):
+        with pytest.raises(
+            ValueError, match="method='tree' is not one of auto, consensus, forest, relief, laplace"
+        ):
             rank(np.eye(4), [0, 1, 0, 1], method="tree")
 
     def test_unknown_parameter(self):

@@ -40,7 +40,7 @@ def rank(
     target : str or sequence of str, optional
         AnnData only, in place of y: the column of ``X.obs`` to rank for, or several (numbers, or zeros and
         ones).
-    method : {"auto", "forest", "relief", "laplace"}, default="auto"
+    method : {"auto", "consensus", "forest", "relief", "laplace"}, default="auto"
         "auto" is the forest.
     importance : str or sequence of str, optional
         Forests only: the main score, or several with the main one first; by default genie3. The others are

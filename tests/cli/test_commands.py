@@ -429,7 +429,7 @@ class TestDoctor:
         assert ["numpy", np.__version__] in rows
         assert doctor._version("no-such-package-anywhere") is None
         assert [row[:2] for row in rows if row[-1:] == ["s"]] == [
-            ["forest", "ok"], ["relief", "ok"], ["laplace", "ok"],
+            ["consensus", "ok"], ["forest", "ok"], ["relief", "ok"], ["laplace", "ok"],
         ]  # fmt: skip
 
     def test_sick(self, call, monkeypatch):

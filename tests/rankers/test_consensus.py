@@ -20,6 +20,7 @@ from semirank import (
     Table,
     TaughtRanker,
     Teacher,
+    evaluate,
 )
 from semirank.data.target import Target
 from semirank.data.tasks import NUMBERS, TASKS
@@ -522,6 +523,13 @@ class TestUse:
         assert ranker.to_ranking().names == ("size", "noise", "colour")
         assert set(ranker.predict(frame)) <= {"big", "small"}
         assert ranker.score(frame, y) > 0.8
+
+    def test_evaluation_judges_the_consensus_and_not_its_parts(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(80, 4))
+        y = np.where(np.arange(80) < 40, X[:, 1], np.nan)
+        judged = evaluate(X, y, methods={"all": small(), "one": ReliefRanker()}, n_repeats=1, n_folds=3)
+        assert [row.name for row in judged.rankers][:2] == ["all", "one"]
 
     def test_pipeline_and_search(self):
         rng = np.random.default_rng(0)

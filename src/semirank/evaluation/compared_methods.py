@@ -45,7 +45,11 @@ class Method(NamedTuple):
     ) -> Rankings:
         """The importances of every score; a method with one ranking calls it ""."""
         if _is_ranker(self.maker):
-            found = self._fit({}, table, target, use_unlabeled, seed, notes).importances_
+            ranker = self._fit({}, table, target, use_unlabeled, seed, notes)
+            row = METHODS.get(getattr(ranker, "_method", ""))
+            found = ranker.importances_
+            if row is not None:
+                found = {score: found[score] for score in row.scores if score in found}
         else:
             found = self.maker(table, target, use_unlabeled, seed)
         if not isinstance(found, Mapping):
@@ -119,7 +123,7 @@ def as_methods(
     ----------
     methods : str, ranker, sequence of them, or dict of name to ranker, function or str; optional
         Names are those that the table of methods has for an evaluation. By default one variant of every
-        method that is not made for another task.
+        method that is not made for another task, without the consensus, which takes longer.
     task : str
     n_jobs : int, optional
         For the built-in rankers.
@@ -134,7 +138,8 @@ def as_methods(
     ['forest', 'relief']
     """
     if methods is None:
-        methods = [method.name for method in METHODS.values() if method.task in ("", task)]
+        usual = [method for method in METHODS.values() if not method.by_name_only]
+        methods = [method.name for method in usual if method.task in ("", task)]
     if isinstance(methods, str) or _is_ranker(methods) or callable(methods):
         methods = [methods]
     pairs: Iterable[tuple[str, Any]]

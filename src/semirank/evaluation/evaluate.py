@@ -63,8 +63,8 @@ def evaluate(
         Holes in y are the unlabelled rows.
     methods : str, ranker, sequence of them, or dict of name to ranker, function or str; optional
         "forest" (a random forest), "extra_trees" and "bagging", each with its three scores; "relief";
-        "laplace"; or your own: a ranker with the parameters `use_unlabeled` and `random_state`, or a
-        function (table, target, use_unlabeled, seed) that returns importances. Default: "forest" and
+        "laplace"; "consensus"; or your own: a ranker with the parameters `use_unlabeled` and `random_state`,
+        or a function (table, target, use_unlabeled, seed) that returns importances. Default: "forest" and
         "relief", and "laplace" for regression. To be quick, the built-in forests have 25 trees, and the
         fixed supervision level 0.5 where unlabelled rows take part: `semirank.rank` chooses that level,
         and falls back to 1 where unlabelled rows do not help. Relief has its untuned defaults.

@@ -32,7 +32,7 @@ class Method(NamedTuple):
     ranker : str
         The module of this room and the class in it.
     scores : tuple of str
-        The importances that it gives, the main one first.
+        The importances that rank, the main one first; parts of a consensus are not among them.
     kernels : tuple of str
         The modules whose compiled functions it needs.
     compared : dict of str to dict
@@ -41,6 +41,8 @@ class Method(NamedTuple):
         Parameters that differ in an evaluation's last step, the ranking of all rows.
     task : str
         The one task that it was made for, so the one where it takes part unasked; "" for all.
+    by_name_only : bool
+        It takes part in an evaluation only if it is named, since it takes longer than all others together.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Method(NamedTuple):
     compared: dict[str, dict[str, Any]]
     final: dict[str, Any] = {}  # noqa: RUF012
     task: str = ""
+    by_name_only: bool = False
 
     def load(self) -> Any:
         """The class of the ranker, imported now."""
@@ -69,6 +72,16 @@ _FORESTS = {
 _TREES = ("trees.grow", "trees.predict", "trees.node_scores", "trees.permutation_scores")
 _PAIRS = ("neighbors.kernels", "neighbors.target_kernels")
 _ROWS = (
+    Method(
+        "consensus",
+        "several rankers on labelled rows, and on a target that a teacher completed",
+        "consensus.ConsensusRanker",
+        ("consensus",),
+        (*_TREES, *_PAIRS),
+        {"consensus": {"max_rows": 2000}},
+        {"max_rows": 10_000},
+        by_name_only=True,
+    ),
     Method(
         "forest",
         "semi-supervised trees",
