@@ -25,7 +25,6 @@ from semirank.study.jobs import rank_both, run_job
 from semirank.study.plan import (
     JOB_FAMILIES,
     Study,
-    cheapest_first,
     find_families,
     find_preset,
     folds_of,
@@ -34,6 +33,7 @@ from semirank.study.plan import (
     judged_values,
     stable_number,
 )
+from semirank.study.run import plan_jobs
 
 from .study_folder import NAMES, write_folder
 
@@ -135,11 +135,11 @@ def test_seeds_and_keys_are_the_same_in_another_process():
 
 
 def test_cheap_jobs_come_first_and_jobs_of_a_kind_stay_together(study):
+    ordered = plan_jobs(study, NAMES, JOB_FAMILIES, print).jobs
     jobs = [j for name in NAMES for j in jobs_of(open_dataset(name, study.folder), study)]
-    ordered = cheapest_first(reversed(jobs))
     assert sorted(ordered) == sorted(jobs)
     assert [j.cost for j in ordered] == sorted(j.cost for j in jobs)
-    assert ordered == cheapest_first(jobs)
+    assert ordered == plan_jobs(study, NAMES[::-1], JOB_FAMILIES, print).jobs
     kinds = [(j.dataset, j.family) for j in ordered]
     changes = sum(a != b for a, b in pairwise(kinds))
     assert changes == len(set(kinds)) - 1

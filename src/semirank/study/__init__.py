@@ -18,27 +18,21 @@ if TYPE_CHECKING:
     from .tables import write_tables
     from .transfer import export_store, import_store
 
-# Name -> where it is; nothing is imported before it is used.
-_HOME = {
-    "PRESETS": "study.plan.PRESETS",
-    "Preset": "study.plan.Preset",
-    "Progress": "study.run.RunProgress",
-    "Record": "study.records.Record",
-    "Store": "study.store.Store",
-    "StoreError": "study.store.StoreError",
-    "Summary": "study.run.Summary",
-    "available": "datasets.registry.available",
-    "dataset_properties": "study.properties.dataset_properties",
-    "entries": "datasets.registry.entries",
-    "export_store": "study.transfer.export_store",
-    "find": "datasets.registry.find",
-    "import_store": "study.transfer.import_store",
-    "open_dataset": "datasets.registry.open_dataset",
-    "run_study": "study.run.run_study",
-    "write_figures": "study.figures.write_figures",
-    "write_report": "study.report.write_report",
-    "write_tables": "study.tables.write_tables",
+_NAMES = {
+    "datasets.registry": ("available", "entries", "find", "open_dataset"),
+    "study.figures": ("write_figures",),
+    "study.plan": ("PRESETS", "Preset"),
+    "study.properties": ("dataset_properties",),
+    "study.records": ("Record",),
+    "study.report": ("write_report",),
+    "study.run": ("Summary", "run_study"),
+    "study.store": ("Store", "StoreError"),
+    "study.tables": ("write_tables",),
+    "study.transfer": ("export_store", "import_store"),
 }
+# Name -> where it is; nothing is imported before it is used.
+_HOME = {name: (module, name) for module, names in _NAMES.items() for name in names}
+_HOME["Progress"] = ("study.run", "RunProgress")
 
 __all__ = sorted(_HOME)
 
@@ -46,7 +40,7 @@ __all__ = sorted(_HOME)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _HOME[name].rpartition(".")
+    module, attribute = _HOME[name]
     return getattr(importlib.import_module(f"semirank.{module}"), attribute)
 
 

@@ -60,17 +60,14 @@ class DaskWorkers(Workers):
         try:
             self._client = Client(self._cluster or address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            raise ValueError(
-                f"There is no Dask scheduler at {address!r} ({' '.join(str(error).split())}); "
-                "give an address such as tcp://host:8786, or local."
-            ) from error
+            told = f"There is no Dask scheduler at {address!r} ({' '.join(str(error).split())})"
+            raise ValueError(f"{told}; give an address such as tcp://host:8786, or local.") from error
         try:
             self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
         except TimeoutError as error:
             self.close()
-            raise ValueError(
-                f"The Dask cluster at {address!r} has no workers; start some and try again."
-            ) from error
+            told = f"The Dask cluster at {address!r} has no workers; start some and try again."
+            raise ValueError(told) from error
 
     def free(self) -> int:
         """Threads without a job; while there is no worker at all, one job may wait for the next one."""
@@ -117,6 +114,5 @@ class DaskWorkers(Workers):
             error = ended.exception()
             told = " ".join(f"{type(error).__name__}: {error}".split())
             return [sent.failed(told, died=type(error).__name__ in _DEATHS)]
-        raise ConnectionError(
-            "The connection to the Dask cluster was lost; what was finished is kept, run again to go on"
-        )
+        kept = "what was finished is kept, run again to go on"
+        raise ConnectionError(f"The connection to the Dask cluster was lost; {kept}")

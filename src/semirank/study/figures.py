@@ -21,7 +21,7 @@ from .records import Record
 from .results import DEFINITIONS, Results, collect, level_means, levels_and_folds
 from .statistics import ALPHA, Comparison, compare, spearman
 from .tables_differences import equal_signs, paper_pairs
-from .tables_words import DEFINITION_NAMES, selections, shown_name
+from .tables_words import DEFINITION_NAMES
 
 # Okabe and Ito's colours, with a marker each: told apart in every common colour-vision deficiency.
 STYLES = {
@@ -108,14 +108,14 @@ def pictures(results: Results) -> Iterator[Picture]:
     if not results.about:
         return
     yield Picture("differences", "Our differences against the paper's", scatter(results))
-    for label, names in selections(results):
+    for label, names in results.selections():
         yield from _critical(results, label, names)
-    used: Counter[str] = Counter()
+    stems: Counter[str] = Counter()
     for name in results.about:
         stem = file_name(name)
-        used[stem] += 1
-        stem += f"-{used[stem]}" if used[stem] > 1 else ""  # names that differ in signs only
-        title = f"Curves over L: {shown_name(results, name)}"
+        stems[stem] += 1
+        stem += f"-{stems[stem]}" if stems[stem] > 1 else ""  # names that differ in signs only
+        title = f"Curves over L: {results.shown_name(name)}"
         yield Picture(f"curves_{stem}", title, curves(results, name))
 
 
@@ -153,7 +153,7 @@ def curves(results: Results, name: str) -> Any:
         ax.set_xticks(levels, [str(level) for level in levels])
     for ax in panels[:, 0]:
         ax.set_ylabel(f"{about.measure} ({'larger' if about.greater_is_better else 'smaller'} is better)")
-    heading = f"{shown_name(results, name)} ({about.group}, {plural(n_folds, 'fold')})"
+    heading = f"{results.shown_name(name)} ({about.group}, {plural(n_folds, 'fold')})"
     figure.suptitle(_literal(heading), fontsize=11)
     keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
     names = [*(NAMES.get(score, score) for score in lines), "semi-supervised", "supervised"]

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -90,14 +90,12 @@ def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: i
         return {side: rank(table, target, unlabeled, preset, seed) for side, unlabeled in SIDES.items()}
 
 
-def _forest(
-    family: str, table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int
-) -> Ranked:
+def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Ranked:
     from ..rankers.forest_supervision import choose_supervision
     from ..trees.ensemble import forest_plan, forest_scores, grow_forest, prepare
 
     began = time.thread_time()
-    if not use_unlabeled:
+    if not unlabeled:
         labeled = target.labeled
         table, target = table.take(labeled), target.take(labeled)
     n_features = table.shape[1]
@@ -105,44 +103,39 @@ def _forest(
     data = prepare(table)
     prepared = time.thread_time()
     w = 1.0
-    if use_unlabeled:
+    if unlabeled:
         small = plan._replace(n_trees=preset.tuning_trees)
         # The importance plays no part: these rules compare predictions of the forests.
-        w = choose_supervision(
-            preset.rule, "genie3", data, target, small, levels=preset.levels, n_jobs=1
-        ).supervision
+        found = choose_supervision(preset.rule, "genie3", data, target, small, levels=preset.levels, n_jobs=1)
+        w = found.supervision
     tuned = time.thread_time()
     forest = grow_forest(data, target, w, plan, with_rforest=True, n_jobs=1)
     scores = forest_scores(forest)[0]
     # Without a labelled out-of-bag row nothing is known of the damage: no importance is positive.
     scores.setdefault("rforest", np.zeros(n_features))
     seconds = (prepared - began) + (time.thread_time() - tuned)
-    return Ranked(scores, seconds, tuned - prepared if use_unlabeled else 0.0, {"w": w})
+    return Ranked(scores, seconds, tuned - prepared if unlabeled else 0.0, {"w": w})
 
 
-def _relief(table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+def _relief(table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Ranked:
     from ..rankers.relief import relief_scores
 
-    common: dict[str, Any] = {"use_unlabeled": use_unlabeled, "seed": seed, "n_jobs": 1}
+    rank = partial(relief_scores, table, target, use_unlabeled=unlabeled, seed=seed, n_jobs=1)
     began = time.thread_time()
-    chosen = relief_scores(
-        table, target, n_neighbors=preset.relief_neighbors, influence=preset.relief_influences, **common
-    )
+    chosen = rank(n_neighbors=preset.relief_neighbors, influence=preset.relief_influences)
     tuned = time.thread_time()
     # Again with the setting fixed: all settings share one search, so its time cannot be told from the first.
-    found = relief_scores(
-        table, target, n_neighbors=[chosen.n_neighbors], influence=[chosen.influence], **common
-    )
+    found = rank(n_neighbors=[chosen.n_neighbors], influence=[chosen.influence])
     w0, w1 = chosen.influence
-    setting = {"k": chosen.n_neighbors} | ({"w0": w0, "w1": w1} if use_unlabeled else {})
+    setting = {"k": chosen.n_neighbors} | ({"w0": w0, "w1": w1} if unlabeled else {})
     return Ranked({"relief": found.importances}, time.thread_time() - tuned, tuned - began, setting)
 
 
-def _laplace(table: Table, target: Target, use_unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+def _laplace(table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Ranked:
     from ..rankers.laplace import laplace_scores
 
     began = time.thread_time()
-    scores = laplace_scores(table, target, use_unlabeled=use_unlabeled, n_jobs=1)
+    scores = laplace_scores(table, target, use_unlabeled=unlabeled, n_jobs=1)
     return Ranked({"laplace": scores}, time.thread_time() - began, 0.0, {})
 
 

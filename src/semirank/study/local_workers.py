@@ -99,10 +99,8 @@ class LocalWorkers(Workers):
             return [outcome]
         code = child.wait()
         if not child.ready:
-            raise RuntimeError(
-                f"A process for the jobs does not start (exit code {code}); "
-                f"try `{sys.executable} -c 'import semirank.study.local_workers'`."
-            )
+            how = f"try `{sys.executable} -c 'import semirank.study.local_workers'`"
+            raise RuntimeError(f"A process for the jobs does not start (exit code {code}); {how}.")
         self._children[self._children.index(child)] = _Child(self._study, self._ended)
         if child.job is None:
             return []
@@ -195,8 +193,7 @@ def _messages(stream: IO[bytes]) -> Iterator[Any]:
 
 def _environment() -> dict[str, str]:
     """One thread in each process: jobs are the parallel part, and times stay comparable."""
-    libraries = ("OMP", "OPENBLAS", "MKL", "NUMBA")
-    one = {f"{library}_NUM_THREADS": "1" for library in libraries}
+    one = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     package = str(Path(__file__).resolve().parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | one | {"PYTHONPATH": os.pathsep.join(paths)}

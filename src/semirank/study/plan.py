@@ -224,11 +224,6 @@ def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]
     return set(product(sides, scores, POOLS, preset.judge_k))
 
 
-def cheapest_first(jobs: Iterable[Job]) -> list[Job]:
-    """So that an unfinished run covers many data sets; the jobs of one data set and family stay together."""
-    return sorted(jobs, key=lambda job: (job.cost, job.place))
-
-
 def job_key(name: str, sha256: str, fold: int, n_labeled: int, family: str, study: Study) -> str:
     """A digest of everything that the results of a job depend on."""
     numbers = asdict(study.preset)

@@ -52,10 +52,7 @@ def dataset_properties(
     from ..evaluation.cluster_hypothesis import cluster_hypothesis
 
     folder = data_folder(data)
-    for name in sorted(names):
-        here = known.setdefault(name, {})
-        if CH in here and EXAMPLES in here:
-            continue
+    for name in sorted(name for name in names if not {CH, EXAMPLES} <= known.setdefault(name, {}).keys()):
         try:
             found = open_dataset(name, folder)
         except ValueError as error:
@@ -63,9 +60,9 @@ def dataset_properties(
             continue
         X, target = found.dataset.X, found.dataset.target
         new = paper_numbers(X, target)
-        if CH not in here:
+        if CH not in known[name]:
             new[CH] = cluster_hypothesis(X, target)
-        here.update(new)
+        known[name] |= new
         try:
             with Store(store) as opened:
                 for number, value in new.items():

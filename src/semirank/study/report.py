@@ -102,13 +102,12 @@ def _tiles(results: Results) -> str:
     own = len(results.names())
     cells = {(key.dataset, *cell) for key, curve in results.values.items() for cell in curve}
     levels, _ = levels_and_folds(cell[1:] for cell in cells)
-    n_values = sum(len(curve) for curve in results.values.values())
     found = {
         "of the paper's data sets": f"{own} of {len(paper_names())}",
         "stand-ins and other data sets": len(results.about) - own,
         "numbers of labels L": join(levels) or "none",
         "data set x L x fold": len(cells),
-        "judged values": n_values,
+        "judged values": sum(map(len, results.values.values())),
     }
     return tiles([(str(value), words, "") for words, value in found.items()])
 

@@ -54,14 +54,6 @@ class About(NamedTuple):
     stand_in_for: str | None
 
 
-class Areas(NamedTuple):
-    """Areas of some curves over the cells that they share, larger is better, and what they rest on."""
-
-    values: np.ndarray
-    levels: tuple[int, ...]
-    n_folds: int
-
-
 class Matrix(NamedTuple):
     """Values of methods (columns) on data sets (rows), larger is better; incomplete ones are left out."""
 
@@ -120,6 +112,21 @@ class Results:
         some = {n: about for n, about in self.about.items() if stand_ins or about.stand_in_for is None}
         return tuple(name for name, about in some.items() if group in (None, about.group))
 
+    def selections(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Sets of data sets to average over: the paper's own by group, all of them, and with stand-ins."""
+        found = []
+        for group in self.groups:
+            own, everything = self.names(group), self.names(group, stand_ins=True)
+            found.append((group, own) if own else (f"{group} (stand-ins)", everything))
+        own, everything = self.names(), self.names(stand_ins=True)
+        found += [("all", own)] if own else []
+        return found + ([("all with stand-ins", everything)] if len(everything) > len(own) else [])
+
+    def shown_name(self, dataset: str) -> str:
+        """A data set's name, marked if it stands in for another."""
+        original = self.about[dataset].stand_in_for
+        return dataset if original is None else f"{dataset} [stand-in for {original}]"
+
     def key(self, dataset: str, side: str, score: str, pool: str, k: int) -> Key:
         """The curve of a score, by the family that stands for it; only forests have a choice."""
         family = self.ensembles.get((self.about[dataset].group, side, pool, score), score)
@@ -129,8 +136,11 @@ class Results:
         """The (L, fold) for which anything is known about a data set."""
         return {cell for key, curve in self.values.items() if key.dataset == dataset for cell in curve}
 
-    def areas(self, keys: Sequence[Key]) -> Areas | None:
-        """Areas under several curves of one data set, over the cells they all have, if there are any."""
+    def areas(self, keys: Sequence[Key]) -> tuple[np.ndarray, tuple[int, ...], int] | None:
+        """Areas under several curves of one data set, with the L and the number of folds they rest on.
+
+        Larger is better. They are over the cells that all curves have; None if there are none.
+        """
         curves = [self.values.get(key, {}) for key in keys]
         cells = sorted(set.intersection(*map(set, curves)))
         if not cells:
@@ -138,12 +148,12 @@ class Results:
         levels, n_folds = levels_and_folds(cells)
         sign = 1.0 if self.about[keys[0].dataset].greater_is_better else -1.0
         values = [sign * area(levels, level_means(curve, cells)) for curve in curves]
-        return Areas(np.array(values), levels, n_folds)
+        return np.array(values), levels, n_folds
 
     def area_matrix(self, keys: Mapping[str, Sequence[Key]]) -> Matrix:
         """Areas for each data set (the mapping's names); a data set that lacks a curve is left out."""
         found = {name: self.areas(some) for name, some in keys.items()}
-        return _matrix({name: areas and areas.values for name, areas in found.items()})
+        return _matrix({name: areas and areas[0] for name, areas in found.items()})
 
     def ensemble_matrix(
         self, names: Iterable[str], families: Sequence[str], side: str, score: str, pool: str
@@ -189,8 +199,8 @@ class Results:
             for score in ("equal",) if definition == "pool" else SCORES:
                 ssl, sl = (self.key(name, side, score, pool, k) for side, pool in DEFINITIONS[definition])
                 if areas := self.areas([ssl, sl]):
-                    value = float(areas.values[0] - areas.values[1])
                     what = (name, about.group, about.stand_in_for, score, definition, k)
+                    value = float(areas[0][0] - areas[0][1])
                     found.append(Difference(*what, value, ssl.family, sl.family, *areas[1:]))
         return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .local_workers import LocalWorkers, Outcome
-from .plan import Job, Study, cheapest_first, find_families, find_preset, jobs_of
+from .plan import Job, Study, find_families, find_preset, jobs_of
 from .store import BEAT_SECONDS, Store
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def run_study(
     planned = plan_jobs(study, list(only), families, say)  # before a store is made: this may fail
     with Store(store, study) as opened:
         opened.add(planned.jobs)
-        return _Run(opened, study, planned, retry, Listeners(progress, say)).go(n_workers, dask)
+        listeners = Listeners(progress or (lambda now: None), say)
+        return _Run(opened, study, planned, retry, listeners).go(n_workers, dask)
 
 
 class Planned(NamedTuple):
@@ -162,7 +163,8 @@ def plan_jobs(
         raise ValueError(f"There is nothing to do: {'; '.join(reasons) or f'{folder} holds no data set'}.")
     for line in left_out:
         say(line)
-    return Planned(cheapest_first(jobs), missing, broken)
+    # So that an unfinished run covers many data sets; the jobs of one data set and family stay together.
+    return Planned(sorted(jobs, key=lambda job: (job.cost, job.place)), missing, broken)
 
 
 def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[str, str]]) -> list[str]:
@@ -188,7 +190,7 @@ def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[st
 class Listeners(NamedTuple):
     """Who is told how far a run is, and sentences for the user."""
 
-    progress: Callable[[RunProgress], None] | None
+    progress: Callable[[RunProgress], None]
     say: Callable[[str], None]
 
 
@@ -283,10 +285,9 @@ class _Run:
         self.say(f"failed: {job.describe()}: {outcome.error}")
 
     def _report(self, n_workers: int) -> None:
-        if self.progress is not None:
-            left = self.pace.seconds([*self.queue, *self.running.values()], n_workers)
-            total = len(self.planned.jobs) - self.outdated - self.failed_before
-            self.progress(RunProgress(self.kept + self.done, self.failed, total, left))
+        left = self.pace.seconds([*self.queue, *self.running.values()], n_workers)
+        total = len(self.planned.jobs) - self.outdated - self.failed_before
+        self.progress(RunProgress(self.kept + self.done, self.failed, total, left))
 
 
 class Pace:

@@ -27,6 +27,7 @@ DEAD_SECONDS = 120.0
 _WAIT_SECONDS = 60.0  # for another run that is writing
 
 _PLACE = ("dataset", "fold", "n_labeled", "family")
+_PLACE_COLUMNS = ", ".join(_PLACE)
 _OF_RESULT = tuple(name for name in Record._fields if name not in Job._fields)
 _SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
 
@@ -48,7 +49,7 @@ _TABLES = (
     "CREATE TABLE study (preset TEXT NOT NULL, numbers TEXT NOT NULL, seed INTEGER NOT NULL "
     "CONSTRAINT seed CHECK (typeof(seed) = 'integer'))",
     f"CREATE TABLE jobs ({_columns(Job, Job._fields)}, owner TEXT, beat REAL, "
-    f"PRIMARY KEY ({', '.join(_PLACE)}), UNIQUE (key), "
+    f"PRIMARY KEY ({_PLACE_COLUMNS}), UNIQUE (key), "
     "CONSTRAINT state CHECK (state IN ('missing', 'claimed', 'done', 'failed')))",
     f"CREATE TABLE results (key TEXT NOT NULL REFERENCES jobs (key), {_columns(Record, _OF_RESULT)}, "
     "PRIMARY KEY (key, side, score, pool, k), CONSTRAINT setting CHECK "
@@ -112,16 +113,13 @@ class Store(AbstractContextManager["Store"]):
     def add(self, jobs: Iterable[Job]) -> None:
         """Plan jobs; those that are known already stay as they are."""
         with self._transaction() as cursor:
-            cursor.executemany(
-                # What was never done may be planned anew, from changed data or by a newer version.
-                f"{NEW_JOB} ON CONFLICT ({', '.join(_PLACE)}) DO UPDATE SET key = excluded.key, "
-                "sha256 = excluded.sha256, cost = excluded.cost WHERE state = 'missing'",
-                list(jobs),
-            )
+            # What was never done may be planned anew, from changed data or by a newer version.
+            new = "key = excluded.key, sha256 = excluded.sha256, cost = excluded.cost WHERE state = 'missing'"
+            cursor.executemany(f"{NEW_JOB} ON CONFLICT ({_PLACE_COLUMNS}) DO UPDATE SET {new}", list(jobs))
 
     def jobs(self) -> list[Job]:
         """All planned jobs, cheapest first; a claim that nobody works on any more counts as missing."""
-        query = f"SELECT {_JOB_COLUMNS}, owner, beat FROM jobs ORDER BY cost, {', '.join(_PLACE)}"
+        query = f"SELECT {_JOB_COLUMNS}, owner, beat FROM jobs ORDER BY cost, {_PLACE_COLUMNS}"
         found = []
         for *columns, owner, beat in self._execute(query):
             job = Job(*columns)
@@ -142,11 +140,11 @@ class Store(AbstractContextManager["Store"]):
             if not (state == "missing" or left or again):
                 return False
             cursor.execute("DELETE FROM results WHERE key = ?", (key,))
-            cursor.execute(
+            query = (
                 "UPDATE jobs SET key = ?, sha256 = ?, cost = ?, state = 'claimed', owner = ?, beat = ?, "
-                f"job_seconds = NULL, error = NULL WHERE {_AT_PLACE}",
-                (job.key, job.sha256, job.cost, self.owner, time.time(), *job.place),
+                f"job_seconds = NULL, error = NULL WHERE {_AT_PLACE}"
             )
+            cursor.execute(query, (job.key, job.sha256, job.cost, self.owner, time.time(), *job.place))
             return True
 
     def beat(self) -> None:
@@ -179,7 +177,7 @@ class Store(AbstractContextManager["Store"]):
         columns = ", ".join(f'jobs."{n}"' if n in Job._fields else f"results.{n}" for n in Record._fields)
         rows = self._execute(
             f"SELECT {columns} FROM results JOIN jobs USING (key) WHERE state = 'done' "
-            f"ORDER BY {', '.join(_PLACE)}, side, score, pool, k"
+            f"ORDER BY {_PLACE_COLUMNS}, side, score, pool, k"
         )
         place = Record._fields.index("greater_is_better")
         return [Record._make((*row[:place], bool(row[place]), *row[place + 1 :])) for row in rows]
@@ -274,10 +272,8 @@ class Store(AbstractContextManager["Store"]):
             raise StoreError(f"{self.path} is not a store of semirank; name another file.")
         version = execute("PRAGMA user_version").fetchone()[0]
         if version != _FORMAT:
-            raise StoreError(
-                f"{self.path} has format {version}, this semirank writes format {_FORMAT}; "
-                "use the version that made it, or another file."
-            )
+            told = f"has format {version}, this semirank writes format {_FORMAT}"
+            raise StoreError(f"{self.path} {told}; use the version that made it, or another file.")
         if study is None:
             return
         preset, numbers, seed = execute("SELECT preset, numbers, seed FROM study").fetchone()
@@ -285,10 +281,8 @@ class Store(AbstractContextManager["Store"]):
         if held != wanted:
             raise StoreError(f"{self.path} holds the preset {held}, not {wanted}; name another file.")
         if numbers != _numbers(study):
-            raise StoreError(
-                f"{self.path} holds the preset {preset!r} with other numbers, from another version of "
-                "semirank; name another file."
-            )
+            other = f"holds the preset {preset!r} with other numbers, from another version of semirank"
+            raise StoreError(f"{self.path} {other}; name another file.")
 
     def _may_take_over(self, owner: str, beat: float) -> bool:
         """Whether a claim is ours, or its run is gone; one with our process number can only be gone."""
@@ -331,9 +325,7 @@ _TOLD = {
     sqlite3.SQLITE_IOERR: "cannot be read or written; what was finished is kept, look at the disk",
     sqlite3.SQLITE_READONLY: "cannot be written; change its permissions or name another file",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; look at its name and permissions",
-    sqlite3.SQLITE_PERM: "cannot be opened; look at its permissions",
     sqlite3.SQLITE_BUSY: "is in use by another program that does not let go; try again later",
-    sqlite3.SQLITE_LOCKED: "is in use by another program that does not let go; try again later",
 }
 
 
@@ -386,10 +378,9 @@ def _is_abandoned(owner: str, beat: float) -> bool:
 
 
 def _process_lives(pid: int) -> bool:
-    if os.name == "nt":
-        return True  # there is no harmless way to ask; the beat will tell
     try:
-        os.kill(pid, 0)
+        if os.name != "nt":  # where there is no harmless way to ask; the beat will tell
+            os.kill(pid, 0)
     except OSError as error:  # others say that it is there, and somebody else's
         return not isinstance(error, ProcessLookupError)
     return True

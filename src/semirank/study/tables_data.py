@@ -11,7 +11,7 @@ from .plan import JOB_FAMILIES, Job, fits
 from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
 from .results import Cell, Results, levels_and_folds
 from .table_format import StudyTable
-from .tables_words import join, shown_name
+from .tables_words import join
 
 
 def coverage(results: Results, jobs: Iterable[Job]) -> StudyTable:
@@ -33,7 +33,7 @@ def coverage(results: Results, jobs: Iterable[Job]) -> StudyTable:
         if missing:
             unfinished.append(name)
         about = results.about.get(name)
-        what = (shown_name(results, name), *about[:2]) if about else (name, groups[name], None)
+        what = (results.shown_name(name), *about[:2]) if about else (name, groups[name], None)
         levels, n_folds = levels_and_folds(results.cells(name))
         rows.append((*what, n_folds, join(levels), join(missing)))
     notes = [f"Data sets with records: {len(results.about)}. Not complete: {join(unfinished) or 'none'}."]
@@ -92,7 +92,7 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
                 own = properties.get(name, {})
                 whole = {s: int(own[s]) for s in (EXAMPLES, FEATURES, SIZE, DEPTH) if s in own}
                 found = [{**own, **whole}.get(size) for size in sizes]
-                rows.append((shown_name(results, name), group, *found, None, own.get(CH), "yes", ""))
+                rows.append((results.shown_name(name), group, *found, None, own.get(CH), "yes", ""))
     n_known = sum(CH in properties.get(name, {}) for name in {*paper_names(), *results.about})
     notes = (
         "Sizes and CH (paper) are the printed ones; the sizes of stand-ins are those of the files. The last "

@@ -13,17 +13,7 @@ from .plan import SCORES
 from .results import DEFINITIONS, Difference, Results
 from .statistics import signed_rank, spearman
 from .table_format import StudyTable
-from .tables_words import (
-    AREAS,
-    DEFINITION_NAMES,
-    DEFINITION_TEXT,
-    RESTS_ON,
-    basis,
-    chosen_ensembles,
-    join,
-    selections,
-    shown_name,
-)
+from .tables_words import AREAS, DEFINITION_NAMES, DEFINITION_TEXT, RESTS_ON, basis, chosen_ensembles, join
 
 Found = Mapping[tuple[str, int], Sequence[Difference]]  # by definition and number of neighbours
 
@@ -33,7 +23,7 @@ def more_global(results: Results, found: Found) -> StudyTable:
     low, high = results.ks[0], results.ks[-1]
     definitions = ("fair", "paper", "pool")
     rows = []
-    for label, names in selections(results):
+    for label, names in results.selections():
         row: list[Any] = [label]
         for definition in definitions:
             near, far = ({(d.dataset, d.score): d.value for d in found[definition, k]} for k in (low, high))
@@ -64,7 +54,7 @@ def difference_table(results: Results, found: Sequence[Difference], name: str, d
         cells = [v for s in scores for v in (some[s].value if s in some else None, printed.get(s))]
         rests_on: set[tuple[Any, Any]] = {(join(d.levels), d.n_folds) for d in some.values()}
         shown = rests_on.pop() if len(rests_on) == 1 else ("differ", "differ")
-        rows.append((shown_name(results, dataset), about.group, *cells, *shown))
+        rows.append((results.shown_name(dataset), about.group, *cells, *shown))
     notes = [_judged(results)]
     if any(row[-1] == "differ" for row in rows):
         notes.append(f"Where scores rest on different L or folds, see differences_{results.ks[-1]}nn.csv.")
@@ -83,7 +73,7 @@ def pool_effect(results: Results, found: Sequence[Difference], ch: Mapping[str, 
     for d in found:
         printed = printed_differences(d.group, d.dataset).values()
         between = (min(printed), max(printed)) if printed else (None, None)
-        name = shown_name(results, d.dataset)
+        name = results.shown_name(d.dataset)
         rows.append((name, d.group, d.value, *between, ch.get(d.dataset), join(d.levels), d.n_folds))
     title = f"SSL minus SL: {DEFINITION_NAMES['pool']}"
     text = (
@@ -143,7 +133,7 @@ def equal_signs(ours: np.ndarray, printed: np.ndarray) -> float:
 def effect(results: Results, found: Found) -> StudyTable:
     """Do the unlabelled rows help? Counts, medians and Wilcoxon's test over data sets."""
     rows = []
-    cases = product(results.ks[::-1], ("fair", "paper", "pool"), selections(results), (*SCORES, "equal"))
+    cases = product(results.ks[::-1], ("fair", "paper", "pool"), results.selections(), (*SCORES, "equal"))
     for k, definition, (label, names), score in cases:
         some = [d.value for d in found[definition, k] if d.score == score and d.dataset in names]
         if some:

@@ -13,7 +13,7 @@ from .plan import FAMILIES, FOREST_SCORES, SCORES, SIDES
 from .results import Matrix, Results
 from .statistics import Comparison, compare, friedman, rank_rows
 from .table_format import StudyTable
-from .tables_words import JUDGES, basis, chosen_ensembles, join, left_out, selections
+from .tables_words import JUDGES, basis, chosen_ensembles, join, left_out
 
 
 class Ranked(NamedTuple):
@@ -50,7 +50,7 @@ def best_ensembles(results: Results) -> StudyTable:
     """Table 2: average ranks of the ensembles for each score."""
     ranked, bold = [], set()
     rows: list[tuple[Any, ...]] = []
-    for (label, names), score, (side, pool) in product(selections(results), FOREST_SCORES, JUDGES):
+    for (label, names), score, (side, pool) in product(results.selections(), FOREST_SCORES, JUDGES):
         matrix = results.ensemble_matrix(names, ENSEMBLES, side, score, pool)
         printed = paper_tables()["ensemble_ranks"].get(label, {}).get(score, {}).get(side, {})
         chosen = results.ensembles.get((label, side, pool, score))
@@ -73,7 +73,7 @@ def best_ensembles(results: Results) -> StudyTable:
 def ensemble_times(results: Results) -> StudyTable:
     """Table 3: average ranks of the ensembles by time."""
     ranked = []
-    for (label, names), side in product(selections(results), SIDES):
+    for (label, names), side in product(results.selections(), SIDES):
         printed = paper_tables()["ensemble_time_ranks"].get(label, {}) if side == "ssl" else {}
         matrix = results.time_matrix(names, ENSEMBLES, side)
         ranked.append(Ranked((label, side.upper()), matrix, ENSEMBLES, printed))
@@ -88,7 +88,7 @@ def ensemble_times(results: Results) -> StudyTable:
 def compared_rankings(results: Results) -> list[Ranked]:
     """Every judge and set of data sets that has a ranking; each forest score by its chosen ensemble."""
     ranked = []
-    for ((side, pool), judge), (label, names) in product(JUDGES.items(), selections(results)):
+    for ((side, pool), judge), (label, names) in product(JUDGES.items(), results.selections()):
         if scores := results.compared_everywhere(names):
             matrix = results.quality_matrix(names, [(side, score, pool) for score in scores])
             found = compare(scores, matrix.values) if matrix.names and len(scores) > 1 else None
@@ -131,7 +131,7 @@ def quality_pairs(results: Results, ranked: Iterable[Ranked]) -> StudyTable:
 def all_times(results: Results) -> StudyTable:
     """Table 7: average ranks by time at the smallest and the largest L."""
     ranked = []
-    for (label, names), end in product(selections(results), (0, -1)):
+    for (label, names), end in product(results.selections(), (0, -1)):
         families = results.compared_everywhere(names, "family")
         matrix = results.time_matrix(names, families, "ssl", end)
         cells = [results.time_cells(name, families, "ssl", end) for name in matrix.names]

@@ -36,26 +36,6 @@ def join(values: Iterable[Any]) -> str:
     return ", ".join(map(str, values))
 
 
-def selections(results: Results) -> list[tuple[str, tuple[str, ...]]]:
-    """Sets of data sets to average over: the paper's own by group, all of them, then with the stand-ins."""
-    found = []
-    for group in results.groups:
-        own = results.names(group)
-        found.append((group, own) if own else (f"{group} (stand-ins)", results.names(group, stand_ins=True)))
-    own, everything = results.names(), results.names(stand_ins=True)
-    if own:
-        found.append(("all", own))
-    if len(everything) > len(own):
-        found.append(("all with stand-ins", everything))
-    return found
-
-
-def shown_name(results: Results, name: str) -> str:
-    """A data set's name, marked if it stands in for another."""
-    original = results.about[name].stand_in_for
-    return name if original is None else f"{name} [stand-in for {original}]"
-
-
 def basis(results: Results, names: Iterable[str]) -> str:
     """What a figure rests on: data sets, folds and L."""
     found = {name: levels_and_folds(results.cells(name)) for name in names}

@@ -54,11 +54,12 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
     judged = [(jobs[r.dataset, r.fold, r.n_labeled, r.family], r._asdict()) for r in found]
     judged += [(job, {}) for job in jobs.values() if job.state == "failed"]
     study = {"preset": preset, "seed": seed}
-    rows = [[(study | job._asdict() | values).get(name) for name in _COLUMNS] for job, values in judged]
+    cells = [study | job._asdict() | values for job, values in judged]
+    rows = [{name: row.get(name) for name in _COLUMNS} for row in cells]
     if kind == ".parquet":
         write_whole(out, _parquet(rows))
     else:
-        raw = csv_text(_COLUMNS, rows).encode()
+        raw = csv_text(_COLUMNS, (row.values() for row in rows)).encode()
         # No time inside, so that the same store gives the same file.
         write_whole(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
@@ -174,13 +175,12 @@ def check_format(path: str | PathLike[str]) -> str:
     raise ValueError(f"{path} must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
 
 
-def _parquet(rows: list[list[Any]]) -> bytes:
+def _parquet(rows: list[dict[str, Any]]) -> bytes:
     pyarrow, parquet = _pyarrow()
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()])
-    columns = [list(column) for column in zip(*rows)] or [[] for _ in _COLUMNS]
     sink = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns, schema), sink)
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), sink)
     return sink.getvalue()
 
 
