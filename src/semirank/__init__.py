@@ -14,6 +14,7 @@ _HOME = {
     "Evaluation": "results.evaluation",
     "ForestRanker": "rankers.forest",
     "Hierarchy": "data.hierarchy",
+    "LabelCurves": "results.label_curves",
     "LaplaceRanker": "rankers.laplace",
     "Ranking": "results.ranking",
     "ReliefRanker": "rankers.relief",
@@ -25,6 +26,7 @@ _HOME = {
     "evaluate": "evaluation.evaluate",
     "keep_labels": "data.keep_labels",
     "knn_score": "evaluation.knn_score",
+    "label_curves": "evaluation.label_curves",
     "load": "data.dataset",
     "rank": "api",
     "semi_supervised_folds": "judging.splits",
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from .evaluation.cluster_hypothesis import cluster_hypothesis
     from .evaluation.evaluate import evaluate
     from .evaluation.knn_score import knn_score
+    from .evaluation.label_curves import label_curves
     from .judging.splits import semi_supervised_folds
     from .rankers.consensus import ConsensusRanker
     from .rankers.forest import ForestRanker
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from .rankers.relief import ReliefRanker
     from .rankers.taught import TaughtRanker
     from .results.evaluation import Evaluation
+    from .results.label_curves import LabelCurves
     from .results.ranking import Ranking
     from .teacher.teacher import Teacher
 

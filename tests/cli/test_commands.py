@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import html
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,9 +48,10 @@ def fake_rank(monkeypatch):
         if progress is not None:
             for done in range(4):
                 progress(done, 3, "trees")
-        scores = np.arange(len(X.names), 0, -1, dtype=float)
+        names = getattr(X, "names", None) or tuple(X.columns)
+        scores = np.arange(len(names), 0, -1, dtype=float)
         return Ranking(
-            names=X.names, scores=scores, method="forest", importance="genie3", notes=["said by the ranker"]
+            names=names, scores=scores, method="forest", importance="genie3", notes=["said by the ranker"]
         )
 
     monkeypatch.setitem(vars(semirank), "rank", rank)
@@ -376,7 +379,14 @@ class TestDemo:
         assert "semirank demo" in (folder / "demo-report.html").read_text()
         given = fake_rank[0]
         assert given["X"].shape == (1797, 64)
-        assert int((~np.isnan(given["y"])).sum()) == 100
+        assert int(given["y"].labeled.sum()) == 100
+        page = (folder / "demo-report.html").read_text()
+        code = html.unescape(re.search(r"<pre>(import semirank.*?)</pre>", page, re.DOTALL)[1])
+        with pytest.warns(UserWarning, match="too few labels"):
+            exec(code, {})
+        again = fake_rank[1]
+        assert np.array_equal(again["y"].values, given["y"].values, equal_nan=True)
+        assert list(again["X"].columns) == list(given["X"].names)
 
 
 class TestCompare:
@@ -529,4 +539,4 @@ class TestInput:
     def test_empty_hierarchy_file(self, folder):
         (folder / "h.txt").write_text("\n")
         with pytest.raises(ValueError, match="is empty"):
-            read(["fruit.csv"], targets=["fruit"], hierarchy=folder / "h.txt")
+            read(["fruit.csv"], target=["fruit"], hierarchy=folder / "h.txt")

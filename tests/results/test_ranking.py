@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semirank import Ranking
-from semirank.results import files
 from semirank.results.agreement import agreement, fuji_curve, kendall_tau, overlap_curve, rank_numbers
 from semirank.results.ranking import plain
 
@@ -408,13 +407,6 @@ class TestFiles:
         (tmp_path / "copy.json").write_text(got[0])
         assert Ranking.load(tmp_path / "copy.json") == make()
         assert path.is_fifo()
-
-    def test_check_path_before_the_work(self, tmp_path):
-        files.check_path(tmp_path / "r.json")
-        with pytest.raises(ValueError, match="does not exist"):
-            files.check_path(tmp_path / "absent" / "r.json")
-        with pytest.raises(ValueError, match="extension"):
-            files.check_path(tmp_path / "r.txt")
 
 
 scores_pairs = st.integers(1, 12).flatmap(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .options import Quiet
-from .rank import check_outputs, deliver, rank_with_progress
+from .rank import deliver_ranking, rank_with_progress
+from .results import check_outputs, origin
 
-if TYPE_CHECKING:
-    import numpy as np
+_LINES = """\
+import semirank as sr
+from sklearn.datasets import load_digits
+
+data = load_digits(as_frame=True)
+data.X = data.data
+y = sr.keep_labels(data.target, 100)"""
 
 
 def demo(quiet: Quiet = False) -> None:
@@ -20,38 +26,14 @@ def demo(quiet: Quiet = False) -> None:
     from sklearn.datasets import load_digits
 
     from ..data.encode_features import encode_features
+    from ..data.keep_labels import keep_labels
 
     out = [Path("demo-report.html")]
-    check_outputs(out)
+    check_outputs(out, (".html",))
     digits = load_digits()
-    y = _hidden_labels(digits.target)
-    params = {"task": "classification", "random_state": 0, "n_jobs": -1}
-    origin = {"command": "semirank demo", "python": _DEMO_CODE}
+    params = {"random_state": 0, "n_jobs": -1}
     notes = ["scikit-learn's digits; 100 labels were kept, the other 1697 rows are unlabelled"]
     X = encode_features(digits.data, names=digits.feature_names)
-    ranking = rank_with_progress(X, y, params, notes, origin, quiet)
-    deliver(ranking, out, as_json=False, quiet=quiet)
-
-
-_DEMO_CODE = """\
-import numpy as np
-import pandas as pd
-import semirank as sr
-from sklearn.datasets import load_digits
-
-digits = load_digits()
-X = pd.DataFrame(digits.data, columns=digits.feature_names)
-keep = np.random.default_rng(0).choice(1797, 100, replace=False)
-y = np.full(1797, np.nan)
-y[keep] = digits.target[keep]
-ranking = sr.rank(X, y, task="classification", random_state=0, n_jobs=-1)"""
-
-
-def _hidden_labels(target: np.ndarray) -> np.ndarray:
-    """The same 100 labels on every machine."""
-    import numpy as np
-
-    keep = np.random.default_rng(0).choice(len(target), 100, replace=False)
-    y = np.full(len(target), np.nan)
-    y[keep] = target[keep]
-    return y
+    ranking = rank_with_progress(X, keep_labels(digits.target, 100), params, notes, quiet)
+    ranking = replace(ranking, origin=origin([_LINES], "ranking = sr.rank", params))
+    deliver_ranking(ranking, out, as_json=False, quiet=quiet)

@@ -1,9 +1,8 @@
-"""The command `evaluate`."""
+"""`semirank evaluate`: which ranker suits a file; with --label-counts, the paper's curves over labels."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,53 +10,45 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..rankers.methods import COMPARED
-from . import terminal
-from .options import (
-    Drop,
-    Features,
-    Files,
-    HierarchyFile,
-    Jobs,
-    Json,
-    LabelsFrom,
-    Quiet,
-    Seed,
-    Targets,
-    Task,
-    TaskOption,
-)
-from .precompile import say_if_compiling
-from .rank import typed_command
+from . import options, terminal
+from .results import PICTURES, check_outputs, compute, deliver, origin
 
 if TYPE_CHECKING:
     from ..results.evaluation import Evaluation
-
-PICTURES = (".png", ".svg", ".pdf")
+    from ..results.label_curves import LabelCurves
+    from .input import Input
 
 
 def evaluate(
-    files: Files,
-    target: Targets = None,
+    files: options.Files,
+    target: options.Targets = None,
     method: Annotated[
         list[str] | None,
+        typer.Option("--method", "-m", metavar="NAME", help=f"{', '.join(COMPARED)}; may repeat."),
+    ] = None,
+    features: options.Features = None,
+    drop: options.Drop = None,
+    task: options.TaskOption = options.Task["auto"],
+    labels: options.Labels = None,
+    labels_from_column: options.LabelsFrom = None,
+    hierarchy: options.HierarchyFile = None,
+    set_: options.Set = None,
+    repeats: Annotated[
+        int | None, typer.Option(metavar="N", help="Repeats of the cross-validation; 5 by default.")
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(metavar="N", help="Folds; by default 5, with --label-counts 10.")
+    ] = None,
+    label_counts: Annotated[
+        str | None,
         typer.Option(
-            "--method",
-            "-m",
-            metavar="NAME",
-            help=f"{', '.join(COMPARED)}; may repeat.",
+            metavar="L,L,...", help="Only the paper's evaluation: scores over these numbers of labels."
         ),
     ] = None,
-    features: Features = None,
-    drop: Drop = None,
-    task: TaskOption = Task["auto"],
-    labels_from_column: LabelsFrom = None,
-    hierarchy: HierarchyFile = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="How to read the target, as unlabeled=-1."),
+    neighbors: Annotated[
+        str | None,
+        typer.Option(metavar="K,K,...", help="Neighbours that judge, with --label-counts; 20,40 by default."),
     ] = None,
-    repeats: Annotated[int, typer.Option(metavar="N", help="Repeats of the cross-validation.")] = 5,
-    folds: Annotated[int, typer.Option(metavar="N", help="Folds of the labelled rows.")] = 5,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -69,94 +60,109 @@ def evaluate(
     ] = None,
     out: Annotated[
         list[Path] | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write .json or .html; may repeat."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write .json or .html, with --label-counts also .csv; may repeat.",
+        ),
     ] = None,
-    as_json: Json = False,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-    quiet: Quiet = False,
+    as_json: options.Json = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = -1,
+    quiet: options.Quiet = False,
 ) -> None:
     """Say which ranker suits a file, and whether its unlabelled rows help.
 
     Labels are hidden in turn and predicted by nearest neighbours in the space that a ranking weights,
     with and without the unlabelled rows.
     """
-    from ..results.evaluation import FORMATS
-    from .input import READING, parameters, read
+    from .input import read, split_commas
 
-    for path in out or []:
-        _check(path, FORMATS)
+    params: dict[str, Any] = {"methods": split_commas(method) or None}
+    params |= _protocol(label_counts, repeats, folds, neighbors) | {"random_state": seed, "n_jobs": jobs}
+    out = out or []
+    _check_files(out, plot, over_labels=label_counts is not None)
+    given = read(
+        files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
+        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed,
+    )  # fmt: skip
+    found: Evaluation | LabelCurves
+    if label_counts is None:
+        found = _evaluate(given, params, cache, quiet)
+    else:
+        found = _label_curves(given, params, cache, quiet, use_test_part=folds is None)
+
+    def as_text() -> str:
+        return json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    deliver(found, out, lambda: _show(found), as_json=as_text if as_json else None, quiet=quiet, plot=plot)
+
+
+def _protocol(
+    label_counts: str | None, repeats: int | None, folds: int | None, neighbors: str | None
+) -> dict[str, Any]:
+    """The parameters of the evaluation that was asked for."""
+    from .input import whole_numbers
+
+    if label_counts is None:
+        if neighbors is not None:
+            raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
+        return {"n_repeats": 5 if repeats is None else repeats, "n_folds": 5 if folds is None else folds}
+    if repeats is not None:
+        raise ValueError("--repeats does not go with --label-counts, which runs its folds once.")
+    return {
+        "n_labeled": whole_numbers(label_counts, "--label-counts"),
+        "n_folds": 10 if folds is None else folds,
+        "k": whole_numbers(neighbors or "20,40", "--neighbors"),
+    }
+
+
+def _check_files(out: list[Path], plot: Path | None, *, over_labels: bool) -> None:
+    from ..results import evaluation, label_curves
+
+    check_outputs(out, (label_curves if over_labels else evaluation).FORMATS)
     if plot is not None:
         from ..report.figures import figure_class
 
-        _check(plot, PICTURES)
+        check_outputs([plot], PICTURES)
         figure_class()
-    reading = parameters(set_ or [])
-    if unknown := [name for name in reading if name not in READING]:
-        raise ValueError(f"--set {unknown[0]} is not known here; it takes {', '.join(READING)}.")
-    given = read(
-        files,
-        targets=target or [],
-        features=features or [],
-        drop=drop or [],
-        task=task.value,
-        labels_from_column=labels_from_column,
-        hierarchy=hierarchy,
-        **reading,
+
+
+def _evaluate(given: Input, params: dict[str, Any], cache: Path | None, quiet: bool) -> Evaluation:
+    from ..evaluation.evaluate import evaluate as judge
+    from .input import READING
+
+    if given.params:
+        unknown = next(iter(given.params))
+        raise ValueError(f"--set {unknown} is not known here; it takes {', '.join(READING)}.")
+    found = compute(
+        lambda progress: judge(given.X, given.target, cache=cache, progress=progress, **params),
+        given.notes,
+        quiet,
     )
-    if not quiet:
-        for note in given.notes:
-            terminal.say(note)
-        say_if_compiling("forest")
-    from ..evaluation.evaluate import evaluate as judge_rankers
-
-    params: dict[str, Any] = {
-        "methods": method, "n_repeats": repeats, "n_folds": folds, "random_state": seed, "n_jobs": jobs,
-    }  # fmt: skip
-    caught: list[str] = []
-    with terminal.collected_warnings(caught), terminal.progress(quiet) as progress:
-        found = terminal.interruptible(
-            lambda: judge_rankers(given.X, given.target, cache=cache, progress=progress, **params)
-        )
-    notes = list(dict.fromkeys([*given.notes, *found.notes, *caught]))
-    arguments = "".join(f"    {name}={value!r},\n" for name, value in params.items())
-    call = f"found = sr.evaluate(\n    data.X,\n    y,\n{arguments})"
-    origin = {
-        "command": typed_command(),
-        "python": "\n".join([*given.lines, call, "ranking = found.ranking"]),
-    }
-    found = replace(found, notes=notes, ranking=replace(found.ranking, origin=origin))
-    if not quiet:
-        for note in notes[len(given.notes) :]:
-            terminal.say(note)
-    _deliver(found, out or [], plot, as_json=as_json, quiet=quiet)
+    made = origin(given.lines, "found = sr.evaluate", params)
+    made["python"] += "\nranking = found.ranking"
+    return replace(found, ranking=replace(found.ranking, origin=made))
 
 
-def _deliver(found: Evaluation, out: list[Path], plot: Path | None, *, as_json: bool, quiet: bool) -> None:
-    for path in out:
-        found.save(path)
-    if plot is not None:
-        from ..report.figures import save_figure
+def _label_curves(
+    given: Input, params: dict[str, Any], cache: Path | None, quiet: bool, *, use_test_part: bool
+) -> LabelCurves:
+    from ..evaluation.label_curves import label_curves
 
-        save_figure(found.plot(), plot)
-    if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
-    elif not (quiet and (out or plot)):
-        print(f"{found.summary()}\n")
-        terminal.show(found.table())
-        print()
-        print(found.sentences()[-1])
-    if not quiet:
-        sys.stdout.flush()
-        for path in [*out, *([plot] if plot else [])]:
-            terminal.say(f"wrote {path}")
+    params |= given.params
+    if given.n_train is not None and use_test_part:
+        params["test"] = range(given.n_train, len(given.X))
+    found = compute(
+        lambda progress: label_curves(given.X, given.target, cache=cache, progress=progress, **params),
+        given.notes,
+        quiet,
+    )
+    return replace(found, origin=origin(given.lines, "found = sr.label_curves", params))
 
 
-def _check(path: Path, formats: tuple[str, ...]) -> None:
-    """Say before the work, not after it, that a file cannot be written."""
-    if path.suffix.lower() not in formats:
-        picture = "; a picture goes to --plot" if path.suffix.lower() in PICTURES else ""
-        raise ValueError(f"{path} must end in {' or '.join(formats)}{picture}.")
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise ValueError(f"{path} cannot be written: the folder {folder} does not exist.")
+def _show(found: Any) -> None:
+    print(f"{found.summary()}\n")
+    terminal.show(found.table())
+    print(f"\n{found.sentences()[-1]}")

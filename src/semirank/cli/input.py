@@ -17,95 +17,170 @@ if TYPE_CHECKING:
 
 # Parameters of --set that say how to read the target; the others are for the ranker.
 READING = ("unlabeled", "hierarchy_decay", "nominal", "sparse_base")
+_FILE_ENDINGS = (".arff", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".gz")
+_TREE_LINES = (
+    "tree = Path({path!r}).read_text(encoding='utf-8').splitlines()",
+    "tree = [line.strip(){cut} for line in tree if line.strip()]",
+)
+_SETS_LINE = "y = [c if c is None else {p.strip() for p in str(c).split(';') if p.strip()} for c in data.y]"
 
 
 class Input(NamedTuple):
-    """What a command works on, and the Python lines that make the same (`data.X` and `y`)."""
+    """What a command works on, and the Python lines that make the same (`data.X` and `y`).
+
+    `params` are what --set gave for the ranker; `n_train` rows come before a predefined test part.
+    """
 
     X: Table
     target: Target
     notes: list[str]
     lines: list[str]
+    params: dict[str, Any]
+    n_train: int | None = None
 
 
 def read(
-    paths: Sequence[str],
+    files: Sequence[str],
     *,
-    targets: Sequence[str] = (),
-    features: Sequence[str] = (),
-    drop: Sequence[str] = (),
+    target: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
     task: str = "auto",
     labels_from_column: str | None = None,
     hierarchy: Path | None = None,
-    **reading: Any,
+    set_: Sequence[str] | None = None,
+    labels: int | None = None,
+    seed: int = 0,
 ) -> Input:
-    """Load the data of a command line."""
-    from ..data.dataset import load
-
-    if labels_from_column is not None and targets:
+    """Load the data of a command line: files, a pipe, or a data set of the registry by its name."""
+    if labels_from_column is not None and target:
         raise ValueError("Give either --target or --labels-from-column, not both.")
-    options: dict[str, Any] = dict(reading)
-    if features:
-        options["features"] = list(features)
-    if drop:
-        options["drop"] = list(drop)
-    tree = None if hierarchy is None else read_hierarchy(hierarchy)
-    if tree == []:
-        raise ValueError(f"{hierarchy} is empty; it needs a label path or a parent,child pair per line.")
-    lines = ["import semirank as sr", ""]
-    if labels_from_column is not None:
-        if task not in ("auto", "multi_label", "hierarchical"):
-            raise ValueError(f"--labels-from-column gives sets of labels, which do not fit --task {task}.")
-        options |= {"targets": [labels_from_column], "task": "classification"}
-        decay = options.pop("hierarchy_decay", 0.75)
+    params = parameters(set_ or ())
+    options = {name: params.pop(name) for name in READING if name in params}
+    options |= {k: list(v) for k, v in (("features", features), ("drop", drop), ("targets", target)) if v}
+    if task != "auto":
+        options["task"] = task
+    if _is_name(files):
+        if options or labels_from_column or hierarchy:
+            raise ValueError(f"There is no file {files[0]}; a data set of the registry has its own target.")
+        given = _read_registered(files[0], params)
     else:
-        if targets:
-            options["targets"] = list(targets)
-        if task != "auto":
-            options["task"] = task
-    shown = dict(options)
+        given = _read_files(files, options, labels_from_column, hierarchy, params)
+    return given if labels is None else _with_fewer_labels(given, labels, seed)
+
+
+def _is_name(files: Sequence[str]) -> bool:
+    """Whether the one word given can only be the name of a data set."""
+    word = Path(files[0])
+    alone = len(files) == 1 and files[0] != "-" and word.name == files[0]
+    return alone and not word.is_file() and word.suffix.lower() not in _FILE_ENDINGS
+
+
+def _read_registered(name: str, params: dict[str, Any]) -> Input:
+    from ..datasets.registry import available, cache_folder, data_folder, find, open_dataset
+
+    try:
+        entry = find(name, data_folder())
+    except ValueError as error:
+        raise ValueError(f"There is no file {name!r}, so a data set was looked for. {error}") from None
+    # The data folder comes first; what was fetched before there was one is in the cache.
+    elsewhere = entry.name not in available().present and entry.name in available(cache_folder()).present
+    folder = cache_folder() if elsewhere else None
+    opened = open_dataset(entry.name, folder)
+    arguments = repr(entry.name) if folder is None else f"{entry.name!r}, {str(folder)!r}"
+    lines = ["import semirank as sr", "from semirank.study import open_dataset", ""]
+    lines += [f"data = open_dataset({arguments}).dataset", "y = data.target"]
+    first, *rest = opened.dataset.notes
+    notes = [first, f"the data come from the registry: {entry.name}", *rest]
+    return Input(opened.dataset.X, opened.dataset.target, notes, lines, params, opened.n_train)
+
+
+def _read_files(
+    files: Sequence[str],
+    options: dict[str, Any],
+    labels_from_column: str | None,
+    hierarchy: Path | None,
+    params: dict[str, Any],
+) -> Input:
+    lines = ["import semirank as sr", ""]
+    tree = None if hierarchy is None else read_hierarchy(hierarchy)
     if tree is not None:
         cut = "" if isinstance(tree[0], str) else ".split(',')"
         lines.insert(0, "from pathlib import Path")
-        lines.append(f"tree = Path({str(hierarchy)!r}).read_text(encoding='utf-8').splitlines()")
-        lines.append(f"tree = [line.strip(){cut} for line in tree if line.strip()]")
-        if labels_from_column is None:
-            options["hierarchy"] = tree
-    with contextlib.ExitStack() as stack:
-        real = [_from_pipe(stack) if path == "-" else Path(path) for path in paths]
-        data = load(real if len(real) > 1 else real[0], **options)
-        names = [path.name if name == "-" else name for path, name in zip(real, paths)]
-    arguments = [repr(names if len(names) > 1 else names[0]), *(f"{k}={v!r}" for k, v in shown.items())]
-    if "hierarchy" in options:
-        arguments.append("hierarchy=tree")
-    lines.append(f"data = sr.load({', '.join(arguments)})")
+        lines += [line.format(path=str(hierarchy), cut=cut) for line in _TREE_LINES]
     if labels_from_column is None:
-        return Input(data.X, data.target, list(data.notes), [*lines, "y = data.target"])
-    return _with_label_sets(data, tree, decay, lines)
+        data, line = _load(files, options if tree is None else options | {"hierarchy": tree})
+        return Input(data.X, data.target, list(data.notes), [*lines, line, "y = data.target"], params)
+    task = options.get("task", "auto")
+    if task not in ("auto", "multi_label", "hierarchical"):
+        raise ValueError(f"--labels-from-column gives sets of labels, which do not fit --task {task}.")
+    decay = options.pop("hierarchy_decay", 0.75)
+    data, line = _load(files, options | {"targets": [labels_from_column], "task": "classification"})
+    target, notes, more = _label_sets(data, tree, decay)
+    return Input(data.X, target, notes, [*lines, line, *more], params)
 
 
-def _with_label_sets(data: Dataset, tree: list[Any] | None, decay: float, lines: list[str]) -> Input:
-    """The target as sets of labels; a cell with nothing but ";" is a known, empty set."""
+def _load(files: Sequence[str], options: dict[str, Any]) -> tuple[Dataset, str]:
+    """The data set of some files, and the Python line that reads it."""
+    from ..data.dataset import load
+
+    with contextlib.ExitStack() as stack:
+        paths = [_from_pipe(stack) if file == "-" else Path(file) for file in files]
+        data = load(paths if len(paths) > 1 else paths[0], **options)
+    if "targets" not in options:
+        _refuse_other_targets(data, paths[0])
+    names = [path.name if file == "-" else file for path, file in zip(paths, files)]
+    arguments = [repr(names if len(names) > 1 else names[0])]
+    arguments += [f"{k}={'tree' if k == 'hierarchy' else repr(v)}" for k, v in options.items()]
+    return data, f"data = sr.load({', '.join(arguments)})"
+
+
+def _refuse_other_targets(data: Dataset, path: Path) -> None:
+    """Stop where a file is called like a registered data set that has other targets than the last column."""
+    from ..data.choose_columns import list_names
+    from ..datasets.recognize import expected_targets
+
+    expected = expected_targets(path, [*data.feature_names, *data.target_names])
+    if expected is not None and set(expected[1]) != set(data.target_names):
+        entry, targets = expected
+        raise ValueError(
+            f"{path.name} looks like the data set {entry.name}, whose target is {list_names(targets)}; name "
+            f"the target with --target, or rank the data set by its name."
+        )
+
+
+def _label_sets(data: Dataset, tree: list[Any] | None, decay: float) -> tuple[Target, list[str], list[str]]:
+    """The target as sets of labels, notes and Python lines; a cell with ";" alone is a known, empty set."""
     from ..data.encode_target import encode_target
     from ..data.summary import describe_target
 
     cells = [None if cell is None else _label(cell) for cell in data.y]
     sets = [None if c is None else {part.strip() for part in c.split(";") if part.strip()} for c in cells]
     notes = [note for note in data.notes if note not in describe_target(data.target)]
-    options: dict[str, Any] = {"task": "multi_label"}
-    if tree is not None:
-        options = {"task": "hierarchical", "hierarchy": tree, "hierarchy_decay": decay}
-    target = encode_target(sets, n_rows=len(data), notes=notes, **options)
-    made = "y = [c if c is None else {p.strip() for p in str(c).split(';') if p.strip()} for c in data.y]"
-    if tree is not None:
-        lines.insert(0, "from semirank.data.encode_target import encode_target")
-        made += f"\ny = encode_target(y, hierarchy=tree, hierarchy_decay={decay!r})"
-    return Input(data.X, target, notes, [*lines, made])
+    if tree is None:
+        target = encode_target(sets, n_rows=len(data), notes=notes, task="multi_label")
+        return target, notes, [_SETS_LINE]
+    target = encode_target(sets, n_rows=len(data), notes=notes, hierarchy=tree, hierarchy_decay=decay)
+    encode = f"y = encode_target(y, hierarchy=tree, hierarchy_decay={decay!r})"
+    return target, notes, ["from semirank.data.encode_target import encode_target", _SETS_LINE, encode]
 
 
 def _label(cell: object) -> str:
     """A label that looks like a number was read as one: 7.0 is the label "7"."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def _with_fewer_labels(given: Input, labels: int, seed: int) -> Input:
+    """The same with all labels but some hidden; the notes say so."""
+    from ..data.keep_labels import keep_labels
+    from ..data.summary import describe_target
+
+    kept = keep_labels(given.target, labels, random_state=seed)
+    said = f"{labels} of {int(given.target.labeled.sum())} labels were kept at random with seed {seed}"
+    before = describe_target(given.target)[0]
+    notes = [describe_target(kept)[0], said, *(note for note in given.notes if note != before)]
+    line = f"y = sr.keep_labels(y, {labels}, random_state={seed})"
+    return given._replace(target=kept, notes=notes, lines=[*given.lines, line])
 
 
 def _from_pipe(stack: contextlib.ExitStack) -> Path:
@@ -131,6 +206,8 @@ def read_hierarchy(path: Path) -> list[Any]:
     from ..runtime.messages import short
 
     lines = [line.strip() for line in read_text(path).split("\n") if line.strip()]
+    if not lines:
+        raise ValueError(f"{path} is empty; it needs a label path or a parent,child pair per line.")
     if not any("," in line for line in lines):
         return lines
     for line in lines:
@@ -160,7 +237,27 @@ def parameters(settings: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def python_call(lines: Sequence[str], params: dict[str, Any]) -> str:
-    """The Python lines that repeat what a command did."""
-    arguments = "".join(f"    {name}={value!r},\n" for name, value in params.items())
-    return "\n".join([*lines, f"ranking = sr.rank(\n    data.X,\n    y,\n{arguments})"])
+def split_commas(words: Sequence[str] | None) -> list[str]:
+    """The parts of words such as "genie3,rforest", each once.
+
+    Examples
+    --------
+    >>> split_commas(["genie3,rforest", "genie3"])
+    ['genie3', 'rforest']
+    """
+    parts = [part.strip() for word in words or () for part in word.split(",")]
+    return list(dict.fromkeys(part for part in parts if part))
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """Numbers such as 50,100,200.
+
+    Examples
+    --------
+    >>> whole_numbers("50, 100", "--label-counts")
+    [50, 100]
+    """
+    parts = split_commas([text])
+    if not parts or not all(part.isdecimal() and 0 < len(part) < 10 for part in parts):
+        raise ValueError(f"{option} takes whole numbers such as 50,100,200, got {text!r}.")
+    return [int(part) for part in parts]

@@ -9,24 +9,30 @@ from typing import Annotated
 import typer
 
 from ..data.tasks import TASKS
-from ..rankers.methods import DEFAULT, METHODS
+from ..rankers.methods import DEFAULT, IMPORTANCES, METHODS
 
 Task = StrEnum("Task", ["auto", *TASKS])  # type: ignore[misc]  # names that are not literals
+
+
 Method = StrEnum("Method", ["auto", *METHODS])  # type: ignore[misc]
 
-
-# Options that several commands share.
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="Data as .arff, .csv, .tsv or .parquet; several are put together, - is a pipe.",
+        help="Data as .arff, .csv, .tsv or .parquet; several are put together, - is a pipe. Or the name of a "
+        "data set that `semirank datasets list` shows.",
         show_default=False,
     ),
 ]
 Targets = Annotated[
     list[str] | None,
-    typer.Option("--target", "-t", metavar="COLUMN", help="Name, position or pattern ('TAG_*'); may repeat."),
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="Name, pattern ('TAG_*'), or positions from 0 as 72-77,80; may repeat.",
+    ),
 ]
 Features = Annotated[
     list[str] | None,
@@ -38,10 +44,13 @@ _WORDS = "; ".join(f"{name}: {method.words}" for name, method in METHODS.items()
 MethodOption = Annotated[
     Method, typer.Option("--method", "-m", help=f"How to rank; auto is {DEFAULT}. {_WORDS}.")
 ]
-_SCORES = ", ".join(METHODS["forest"].scores)
 Importance = Annotated[
-    str | None, typer.Option("--importance", "-i", metavar="NAME", help=f"{_SCORES}; of forests.")
+    list[str] | None,
+    typer.Option(
+        "--importance", "-i", metavar="NAME", help=f"{', '.join(IMPORTANCES)}; of forests, may repeat."
+    ),
 ]
+Labels = Annotated[int | None, typer.Option(metavar="L", help="Keep L labels at random and hide the others.")]
 LabelsFrom = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Target column with label sets such as a;b;c (empty: not known)."),

@@ -49,14 +49,6 @@ def load(path: str | PathLike[str], make: Callable[[dict[str, Any]], Ranking]) -
         raise ValueError(f"{path} does not hold a ranking: {why}") from error
 
 
-def check_path(path: str | PathLike[str]) -> None:
-    """Say before the work, not after it, that a result cannot be written to `path`."""
-    _suffix(path)
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise ValueError(f"{path} cannot be written: the folder {folder} does not exist.")
-
-
 def to_json(ranking: Ranking) -> str:
     return json.dumps(
         {"format": "semirank ranking 1", **ranking.to_dict()}, ensure_ascii=False, allow_nan=False

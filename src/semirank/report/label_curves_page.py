@@ -1,0 +1,88 @@
+"""Scores over the number of labels as one HTML file that opens offline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..data.tasks import TASKS
+from ..results.label_curves import JUDGE_WORDS, JUDGES, NO_RANKING, SIDES
+from .html import head, tiles
+from .svg_charts import Curve, line_chart, table, text
+
+if TYPE_CHECKING:
+    from ..results.label_curves import LabelCurves
+
+HINTS = {
+    "fair": "Neighbours are labelled training rows for both sides: a difference is due to the ranking alone.",
+    "paper": "For the semi-supervised side all training rows hold places among the "
+    "neighbours, and unlabelled ones give no vote, so a difference is due to ranking and pool together.",
+}
+
+
+def render(found: LabelCurves) -> str:
+    """The text of a self-contained page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semirank as sr
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> methods = {"first": lambda table, target, use_unlabeled, seed: np.array([1.0, 0.0, 0.0])}
+    >>> found = sr.label_curves(X, X[:, 0], methods=methods, n_labeled=(10, 20), n_folds=3, k=5)
+    >>> render(found).splitlines()[0]
+    '<!doctype html>'
+    """
+    rows = [dict(zip(found.to_columns(), row)) for row in zip(*found.to_columns().values())]
+    hint = "Areas of the semi-supervised curves against the supervised ones; above 0 they are better."
+    sections = [
+        _section("What the unlabelled rows brought", hint, table(found.differences())),
+        *(_section(f"The {JUDGE_WORDS[judge]}", HINTS[judge], _charts(found, judge)) for judge in JUDGES),
+        _section("All curves", "Means over folds, weighted by the sizes of the test parts.", table(rows)),
+        _reproduce(found),
+    ]
+    numbers = [
+        (TASKS[found.task].words.capitalize(), "task", ""),
+        (f"{found.n_rows} x {found.n_features}", "rows and features", ""),
+        (str(found.n_folds), "folds" if found.n_folds > 1 else "test part", ""),
+        (", ".join(map(str, found.n_labeled)), "labels", ""),
+    ]
+    return f"""{head("Scores over the number of labels", found.version)}
+<body>
+<main>
+<header><p class="kind">Evaluation of rankings</p><h1>{text(found.summary())}</h1></header>
+{tiles(numbers)}
+{"".join(sections)}
+<footer>semirank {text(found.version)}</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _section(title: str, hint: str, body: str) -> str:
+    return f'<section><h2>{text(title)}</h2><p class="hint">{text(hint)}</p>{body}</section>'
+
+
+def _charts(found: LabelCurves, judge: str) -> str:
+    """A chart for each k and side, on separate axes: more lines than a ranker each would hide one another."""
+    parts = []
+    for k in found.k:
+        for side, pool in zip(SIDES, JUDGES[judge]):
+            curves = [_curve(found, name, side, pool, k) for name in (*found.rankers, NO_RANKING)]
+            chart = line_chart(curves, "labelled rows", found.measure)
+            parts.append(f"<div><h3>{k} neighbours, {text(side)}</h3>{chart}</div>")
+    return f'<div class="pair">{"".join(parts)}</div>'
+
+
+def _curve(found: LabelCurves, name: str, side: str, pool: str, k: int) -> Curve:
+    curve = found.find(name, "" if name == NO_RANKING else side, pool, k)
+    x: Any = [float(n) for n in found.n_labeled]
+    return Curve(name, x, curve.scores.tolist(), None, None)
+
+
+def _reproduce(found: LabelCurves) -> str:
+    notes = "".join(f"<li>{text(note)}</li>" for note in found.notes)
+    body = f'<h3>Notes</h3><ul class="notes">{notes}</ul>' if notes else ""
+    for title, code in found.origin.items():
+        body += f"<h3>{text(title.capitalize())}</h3><div class='code'><pre>{text(code)}</pre></div>"
+    return _section("Reproduce", f"Made with semirank {found.version}, seed {found.seed}.", body)
