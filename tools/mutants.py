@@ -28,11 +28,11 @@ SECONDS = 300  # for the tests of one mutant
 EXAMPLES = 15  # of each property; enough where a change shows in most examples
 ROOT = Path(__file__).parents[1]
 TESTS = {
-    "decode_target.py": ["tests/data/test_decode_target.py"],
-    "measures.py": ["tests/judging/test_measures.py"],
-    "relief.py": ["tests/rankers/test_relief.py"],
-    "_relief.py": ["tests/rankers/test_relief.py"],
-    "_relief_tuning.py": ["tests/rankers/test_relief.py"],
+    "data/decode_target.py": ["tests/data/test_decode_target.py"],
+    "judging/measures.py": ["tests/judging/test_measures.py"],
+    "rankers/relief.py": ["tests/rankers/test_relief.py"],
+    "rankers/relief_sums.py": ["tests/rankers/test_relief.py"],
+    "rankers/relief_tuning.py": ["tests/rankers/test_relief.py"],
     "trees/permutation_scores.py": ["tests/trees/test_scores.py"],
 }
 WITHOUT_COMPILER = {"trees/permutation_scores.py"}

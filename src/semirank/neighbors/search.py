@@ -171,8 +171,10 @@ class SquaredSearch:
         self.n_values = space.n_values[used]
         self.weights = weights[used]
         share = weights.astype(np.float32)
-        self.u = space.query_alone @ share
-        v = space.pool_alone @ share
+        # All numbers are finite here; BLAS raises the flag for what it reads beside them and does not use.
+        with np.errstate(invalid="ignore"):
+            self.u = space.query_alone @ share
+            v = space.pool_alone @ share
         # Half of the weight to either side keeps both factors small, and so the rounding.
         self.scale = np.sqrt(share[space.feature[columns]])
         self.left = space.left if every else space.left.take(columns, axis=1)
