@@ -15,7 +15,7 @@ import pytest
 import semirank
 from semirank import Ranking, load
 from semirank.cli.input import parameters
-from semirank.runtime.atomic_write import write_whole
+from semirank.runtime.atomic_write import atomic_write
 
 from .optional import needs_pyarrow
 
@@ -114,7 +114,7 @@ class TestWriteWhole:
 
         monkeypatch.setattr(os, "fsync", no_disk)
         with pytest.raises(OSError, match="No space"):
-            write_whole(path, "new")
+            atomic_write(path, "new")
         assert path.read_text() == "old"
         assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
@@ -123,7 +123,7 @@ class TestWriteWhole:
         replace = os.replace
         monkeypatch.setattr(os, "replace", lambda a, b: (seen.append(Path(a)), replace(a, b))[1])
         for _ in range(3):
-            write_whole(tmp_path / ("n" * 250), "x")  # as long as a name may be: the draft's is not longer
+            atomic_write(tmp_path / ("n" * 250), "x")  # as long as a name may be: the draft's is not longer
         assert len(set(seen)) == 3
         assert {draft.parent for draft in seen} == {tmp_path}
 
@@ -131,7 +131,7 @@ class TestWriteWhole:
     def test_permissions_are_the_usual_ones(self, tmp_path):
         old = os.umask(0o027)
         try:
-            write_whole(tmp_path / "r.json", "x")
+            atomic_write(tmp_path / "r.json", "x")
         finally:
             os.umask(old)
         assert stat.S_IMODE((tmp_path / "r.json").stat().st_mode) == 0o640

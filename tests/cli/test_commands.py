@@ -335,7 +335,7 @@ class TestRefusals:
             "    sync(file)\n"
             "os.fsync = slow\n"
             "def work():\n"
-            "    atomic_write.write_whole('r.json', 'all of it')\n"
+            "    atomic_write.atomic_write('r.json', 'all of it')\n"
             "    time.sleep(600)\n"
             "threading.Thread(target=work, name=terminal.WORKER, daemon=True).start()\n"
             "begun.wait()\n"

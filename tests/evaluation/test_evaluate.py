@@ -424,7 +424,7 @@ class TestCache:
         def full(path, text):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("semirank.evaluation.ranking_cache.write_whole", full)
+        monkeypatch.setattr("semirank.evaluation.ranking_cache.atomic_write", full)
         with pytest.warns(UserWarning, match="No space left on device") as told:
             found = evaluate(X, y, **settings, cache=tmp_path)
         assert len(told) == 1

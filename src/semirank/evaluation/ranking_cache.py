@@ -14,7 +14,7 @@ import numpy as np
 from .. import __version__
 from ..data.table import Table
 from ..data.target import Target
-from ..runtime.atomic_write import write_whole
+from ..runtime.atomic_write import atomic_write
 from .compared_methods import Method, Rankings
 
 
@@ -47,7 +47,7 @@ class RankingCache:
         """Write the rankings of the rows that are not held out; without room for them the work goes on."""
         text = json.dumps({score: values.tolist() for score, values in rankings.items()})
         try:
-            write_whole(self._path(method, held, use_unlabeled, seed), text)
+            atomic_write(self._path(method, held, use_unlabeled, seed), text)
         except OSError as error:
             if not self.told:
                 self.told = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..results.ranking import Ranking
-from ..runtime.atomic_write import write_whole
+from ..runtime.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def save_figure(figure: Any, path: str | PathLike[str], dpi: int = 150) -> None:
     """Write a figure in the format of the extension, whole or not at all."""
     picture = io.BytesIO()
     figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=dpi)
-    write_whole(path, picture.getvalue())
+    atomic_write(path, picture.getvalue())
 
 
 def figure_class() -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..runtime.atomic_write import write_whole
+from ..runtime.atomic_write import atomic_write
 from .data_frame import make_frame
 from .ranking import Ranking, plain
 from .text_table import printable, text_table
@@ -254,7 +254,7 @@ class Evaluation:
             text = render(self.ranking, evaluation=self.to_dict())
         else:
             text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-        write_whole(path, text)
+        atomic_write(path, text)
 
     def plot(self) -> Any:
         """Draw scores, the effect of the unlabelled rows, and the curve over features; returns the figure."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.atomic_write import write_whole
+from ..runtime.atomic_write import atomic_write
 from .agreement import rank_numbers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def save(ranking: Ranking, path: str | PathLike[str]) -> None:
         text = render(ranking)
     else:
         text = {".json": to_json, ".csv": to_csv, ".fimp": to_fimp}[suffix](ranking)
-    write_whole(path, text)
+    atomic_write(path, text)
 
 
 def load(path: str | PathLike[str], make: Callable[[dict[str, Any]], Ranking]) -> Ranking:

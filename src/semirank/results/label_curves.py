@@ -201,7 +201,7 @@ class LabelCurves:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``.json`` (everything), ``.csv`` (the curves) or ``.html`` (a page with all of it)."""
-        from ..runtime.atomic_write import write_whole
+        from ..runtime.atomic_write import atomic_write
 
         suffix = Path(path).suffix.lower()
         if suffix not in FORMATS:
@@ -218,7 +218,7 @@ class LabelCurves:
             text = stream.getvalue()
         else:
             text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-        write_whole(path, text)
+        atomic_write(path, text)
 
     def plot(self) -> Any:
         """Draw the curves, a panel for each judge and k; returns the figure."""

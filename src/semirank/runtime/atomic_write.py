@@ -13,12 +13,12 @@ from pathlib import Path
 writing = threading.Lock()  # held while a file is being written, so that a program that ends can wait for it
 
 
-def write_whole(path: str | PathLike[str], content: str | bytes) -> None:
+def atomic_write(path: str | PathLike[str], content: str | bytes) -> None:
     """Write a file so that an interruption leaves the old one or none, never half of the new one."""
-    write_together({Path(path): content})
+    atomic_write_all({Path(path): content})
 
 
-def write_together(files: Mapping[Path, str | bytes]) -> None:
+def atomic_write_all(files: Mapping[Path, str | bytes]) -> None:
     """Write several files, each whole; a disk without room for all of them keeps the old ones."""
     drafts: dict[Path, tuple[Path, Path]] = {}
     with writing:

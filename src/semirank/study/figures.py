@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data.tasks import HEADINGS
 from ..report.figures import figure_class
-from ..runtime.atomic_write import write_together
+from ..runtime.atomic_write import atomic_write_all
 from ..runtime.messages import plural
 from .plan import SCORES
 from .records import Record
@@ -74,7 +74,7 @@ def write_figures(
         for picture in pictures(results)
         for form in ("png", "svg")
     }
-    write_together(files)
+    atomic_write_all(files)
     return list(files)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import __version__
 from ..report.html import head, tiles
 from ..report.svg_charts import text
-from ..runtime.atomic_write import write_whole
+from ..runtime.atomic_write import atomic_write
 from .figures import Picture, drawn, pictures
 from .paper import paper_names
 from .plan import Job
@@ -59,7 +59,7 @@ def write_report(
     path.parent.mkdir(parents=True, exist_ok=True)
     results = collect(records, stand_ins)
     shown = [table for table in all_tables(results, jobs, properties or {}) if table.title]
-    write_whole(path, _page(results, shown, list(pictures(results)), notes))
+    atomic_write(path, _page(results, shown, list(pictures(results)), notes))
     return [path]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 
-from ..runtime.atomic_write import write_together
+from ..runtime.atomic_write import atomic_write_all
 from .plan import Job
 from .properties import CH
 from .records import Record
@@ -54,7 +54,7 @@ def write_tables(
         if table.title:
             files[folder / f"{table.name}.md"] = table.markdown()
         files[folder / f"{table.name}.csv"] = table.csv()
-    write_together(files)
+    atomic_write_all(files)
     return list(files)
 
 

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from ..runtime.atomic_write import write_whole
+from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
 from .plan import Job, Study, find_preset, judged_values
 from .records import Record
@@ -57,11 +57,11 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
     cells = [study | job._asdict() | values for job, values in judged]
     rows = [{name: row.get(name) for name in _COLUMNS} for row in cells]
     if kind == ".parquet":
-        write_whole(out, _parquet(rows))
+        atomic_write(out, _parquet(rows))
     else:
         raw = csv_text(_COLUMNS, (row.values() for row in rows)).encode()
         # No time inside, so that the same store gives the same file.
-        write_whole(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
+        atomic_write(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
 
 
@@ -163,7 +163,7 @@ def _fault(job: Job, records: list[Record], study: Study) -> str | None:
 def write_status(jobs: Iterable[Job], out: str | PathLike[str]) -> Path:
     """Write all planned jobs with their states to ``status.csv`` in a folder."""
     path = Path(out) / "status.csv"
-    write_whole(path, csv_text(Job._fields, jobs))
+    atomic_write(path, csv_text(Job._fields, jobs))
     return path
 
 
