@@ -55,6 +55,7 @@ class TestNames:
             "100 of 1797 labels were kept at random with seed 1",
             "the data come from the registry: Digits",
         ]
+        assert not any("last column" in note for note in given.notes)
 
     def test_of_the_data_folder(self, folder, monkeypatch):
         monkeypatch.setenv("SEMIRANK_DATA", str(own_data(folder)))

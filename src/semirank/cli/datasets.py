@@ -188,21 +188,13 @@ def _split(entry: Entry) -> str:
 
 
 def _as_dict(entry: Entry, why: dict[str, str]) -> dict[str, Any]:
+    source = entry.source
+    shown = ("name", "task", "group", "stand_in_for", "predefined_split")
+    files = {key: [file._asdict() for file in getattr(source, key)] for key in ("files", "unseen")}
     return {
-        "name": entry.name,
-        "task": entry.task,
-        "group": entry.group,
+        **{key: getattr(entry, key) for key in shown},
         "printed": dict(entry.printed),
-        "stand_in_for": entry.stand_in_for,
-        "predefined_split": entry.predefined_split,
-        "source": {
-            "kind": entry.source.kind,
-            "where": entry.source.where,
-            "licence": entry.source.licence,
-            "openml": entry.source.openml,
-            "files": [file._asdict() for file in entry.source.files],
-            "unseen": [file._asdict() for file in entry.source.unseen],
-        },
+        "source": {key: getattr(source, key) for key in ("kind", "where", "licence", "openml")} | files,
         "here": entry.name not in why,
         "why_not": why.get(entry.name),
     }

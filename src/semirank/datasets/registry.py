@@ -305,7 +305,9 @@ def _bundled(entry: Entry) -> StudyData:
     """A data set that comes with scikit-learn needs no folder."""
     with tempfile.TemporaryDirectory() as folder:
         [path] = write_arff(digits(), Path(folder) / "digits")
-        return _identified(entry, open_listed(Listed(entry.name, entry.task, path.parent, (path.name,))))
+        return _identified(
+            entry, open_listed(Listed(entry.name, entry.task, path.parent, (path.name,), ("class",)))
+        )
 
 
 def available(folder: str | os.PathLike[str] | None = None) -> Availability:
