@@ -470,6 +470,12 @@ class TestRanking:
         small().fit(table, target).to_ranking().save(tmp_path / "r.html")
         text = (tmp_path / "r.html").read_text(encoding="utf-8")
         assert "the teacher predicts held-out labels" in text
+        assert "What the teacher found" in text
+        assert "all together" in text
+        assert "Scores per class" in text
+        relief = ReliefRanker().fit(table, target).to_ranking()
+        relief.save(tmp_path / "relief.html")
+        assert "What the teacher found" not in (tmp_path / "relief.html").read_text(encoding="utf-8")
 
     def test_older_files_still_load(self):
         table, target, _ = problem("regression")

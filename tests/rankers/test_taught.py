@@ -62,9 +62,19 @@ class TestTasks:
         assert ranking.teacher["members"] == ["linear", "graph"]
         assert list(ranking.teacher["scores"]) == ["linear", "graph", "stack"]
         assert ranking == Ranking.from_dict(ranking.to_dict())
+        again: dict[str, object] = {"X": table, "y": target}
+        exec(ranking.origin["python"], again)
+        assert again["ranking"].method == "taught forest"
         if task == "classification":
             assert ranking.class_names == ("no", "yes")
             assert ranking.per_class.shape == (6, 2)
+
+    def test_report_shows_how_to_repeat_it_in_python(self, tmp_path):
+        table, target, _ = problem("regression")
+        TaughtRanker(teacher=QUICK).fit(table, target).to_ranking().save(tmp_path / "r.html")
+        text = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert "ranking = TaughtRanker(teacher=Teacher(" in text
+        assert "semirank rank DATA_FILE" not in text
 
     def test_laplace(self):
         table, target, _ = problem("regression")

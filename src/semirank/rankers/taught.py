@@ -129,7 +129,8 @@ class TaughtRanker(RankerBase, PredictorMixin):
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`semirank.Ranking`."""
-        return with_findings(super().to_ranking(), self)
+        code = f"from semirank import *\n\nranking = {self!r}.fit(X, y).to_ranking()"
+        return replace(with_findings(super().to_ranking(), self), origin={"python": code})
 
 
 def content_rows(table: Table, target: Target, rows: np.ndarray) -> np.ndarray:

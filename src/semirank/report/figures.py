@@ -44,19 +44,22 @@ def bars(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
 
 
 def targets(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
-    """Heat-map of the best `n` features (rows) by target variables (columns)."""
-    if ranking.per_target is None:
+    """Heat-map of the best `n` features (rows) by target variables or classes (columns)."""
+    scores, names, one = ranking.per_target, ranking.target_names, "target"
+    if ranking.per_class is not None:
+        scores, names, one = ranking.per_class, ranking.class_names, "class"
+    if scores is None:
         raise ValueError("this ranking has no scores per target.")
     best = ranking.order[: len(ranking.top(n))]
-    n_targets = len(ranking.target_names)
+    n_targets = len(names)
     ax = ax or _axes(min(3.0 + 0.35 * n_targets, 16.0), 1.6 + 0.27 * len(best))
-    image = ax.imshow(ranking.per_target[best], aspect="auto", cmap="cividis")
-    ax.figure.colorbar(image, ax=ax, label="score per target")
+    image = ax.imshow(scores[best], aspect="auto", cmap="cividis")
+    ax.figure.colorbar(image, ax=ax, label=f"score per {one}")
     _label_features(ax, ranking, best)
     # More names than fit would be an unreadable smear; every step-th one keeps the axis honest.
     step = max(1, -(-n_targets // 40))
     shown = range(0, n_targets, step)
-    ax.set_xticks(list(shown), [_literal(ranking.target_names[j]) for j in shown], rotation=90)
+    ax.set_xticks(list(shown), [_literal(names[j]) for j in shown], rotation=90)
     return ax
 
 

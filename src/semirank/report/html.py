@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import combinations
 from typing import Any
@@ -49,6 +49,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
     sections = [
         _features(),
         f'<div class="pair">{"".join(middle)}</div>' if middle else "",
+        _teacher(ranking),
         _targets(ranking),
         _evaluation(evaluation or {}),
         _missing(ranking),
@@ -271,25 +272,52 @@ def _agreement(ranking: Ranking) -> str:
     return _section("Agreement of the scores", hint, table(rows) + picture, "agreement")
 
 
+def _teacher(ranking: Ranking) -> str:
+    """How much each member of the teacher counts, and how it does where labels were held out."""
+    found = ranking.teacher
+    if not found:
+        return ""
+    rows = [
+        {"member": name, "weight": found["weights"][name], **_held_out(found, name)}
+        for name in sorted(found["members"], key=lambda name: -found["weights"][name])
+    ]
+    rows.append({"member": "all together", "weight": 1.0, **_held_out(found, "stack")})
+    hint = (
+        "A teacher predicted what is unknown of the target. Each member also predicted labels that it had "
+        "not seen: a loss of 1 knows nothing, 0 knows all; a larger score is better."
+    )
+    return _section("What the teacher found", hint, table(rows), "teacher")
+
+
+def _held_out(found: Mapping[str, Any], name: str) -> dict[str, float]:
+    return {"held-out loss": found["losses"][name], "held-out score": found["scores"][name]}
+
+
 def _targets(ranking: Ranking) -> str:
+    if ranking.per_class is not None:
+        return _heat_section(ranking, ranking.per_class, ranking.class_names, "class", "classes")
     if ranking.per_target is None or len(ranking.target_names) < 2:
         return ""
+    return _heat_section(ranking, ranking.per_target, ranking.target_names, "target", "targets")
+
+
+def _heat_section(ranking: Ranking, scores: np.ndarray, names: Sequence[str], one: str, many: str) -> str:
     features = ranking.order[:HEAT_FEATURES]
-    values = ranking.per_target[features]
+    values = scores[features]
     # With many targets, those that the best features say most about; kept in their own order.
     strength = np.nan_to_num(np.abs(values)).sum(axis=0)
     shown = np.sort(np.argsort(-strength, kind="stable")[:HEAT_TARGETS])
     hint = (
-        f"The best {len(features)} features (rows) for each target variable (columns); "
+        f"The best {len(features)} features (rows) for each {one} (columns); "
         "a stronger colour is a larger score."
     )
     if (values < 0).any():
         hint += " The second colour is a score below 0."
-    if len(shown) < len(ranking.target_names):
-        hint += f" Shown are the {len(shown)} of {len(ranking.target_names)} targets with the largest scores."
+    if len(shown) < len(names):
+        hint += f" Shown are the {len(shown)} of {len(names)} {many} with the largest scores."
     rows = [ranking.names[i] for i in features]
-    columns = [ranking.target_names[j] for j in shown]
-    return _section("Scores per target", hint, heat_map(rows, columns, values[:, shown]), "targets")
+    columns = [names[j] for j in shown]
+    return _section(f"Scores per {one}", hint, heat_map(rows, columns, values[:, shown]), many)
 
 
 def _missing(ranking: Ranking) -> str:
@@ -332,12 +360,14 @@ def _evaluation(evaluation: Mapping[str, Any]) -> str:
 
 
 def _reproduce(ranking: Ranking) -> str:
-    command = ranking.origin.get("command") or _command(ranking)
-    python = ranking.origin.get("python") or _python(ranking)
+    origin = ranking.origin
+    command = "" if ranking.method.startswith("taught ") else origin.get("command") or _command(ranking)
+    python = origin.get("python") or _python(ranking)
     codes = "".join(
         f"<h3>{title}</h3><div class='code'><pre>{text(code)}</pre>"
         '<button type="button" class="plain">Copy</button></div>'
         for title, code in (("Command", command), ("Python", python))
+        if code
     )
     notes = "".join(f"<li>{text(note)}</li>" for note in ranking.notes)
     rows = [{"parameter": k, "value": json.dumps(v, ensure_ascii=False)} for k, v in ranking.settings.items()]

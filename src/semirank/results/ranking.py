@@ -294,7 +294,7 @@ class Ranking:
         ----------
         n : int
         kind : {"bars", "targets"}
-            Bars with standard errors, or a heat-map of features by target variables.
+            Bars with standard errors, or a heat-map of features by target variables or classes.
         ax : matplotlib axes, optional
         """
         from ..report import figures
