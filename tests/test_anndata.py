@@ -123,7 +123,7 @@ class TestRank:
 class TestWritten:
     def test_columns(self, cells):
         ranking = rank(cells, target="kind", write_to_var="semirank", **QUICK)
-        scores = ["genie3", "symbolic", "rforest"]
+        scores = ["genie3", "symbolic", "genie3_oob", "rforest"]
         expected = {"semirank_rank", *(f"semirank_{s}{end}" for s in scores for end in ("", "_se"))}
         assert set(cells.var.columns) == expected
         assert cells.var["semirank_rank"].tolist() == ranking.ranks.tolist()

@@ -53,7 +53,7 @@ class TestForest:
         assert ranking.importance == "rforest"
         assert set(ranking.all_scores) == set(IMPORTANCES)
 
-    def test_without_bootstrap_there_is_no_rforest(self):
+    def test_without_bootstrap_there_are_no_out_of_bag_scores(self):
         X, y, _ = mixed("regression")
         ranking = rank(X, y, bootstrap=False, random_state=0, **QUICK)
         assert set(ranking.all_scores) == {"genie3", "symbolic"}

@@ -12,7 +12,10 @@ from semirank import ForestRanker, LaplaceRanker, ReliefRanker
 
 RANKERS = {
     "random forest": ForestRanker(
-        importance=("genie3", "symbolic", "rforest"), supervision=0.5, n_estimators=6, random_state=0
+        importance=("genie3", "symbolic", "genie3_oob", "rforest"),
+        supervision=0.5,
+        n_estimators=6,
+        random_state=0,
     ),
     "extra trees": ForestRanker(
         ensemble="extra_trees", importance=("rforest",), supervision=0.5, n_estimators=6, random_state=0

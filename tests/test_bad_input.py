@@ -134,7 +134,7 @@ def test_data(case):
 
 PARAMETERS = {
     "ensemble": ("forest", r"ensemble='forest' is not one of random_forest, extra_trees, bagging"),
-    "importance": ("gini", r"importance='gini' is not one of genie3, symbolic, rforest"),
+    "importance": ("gini", r"importance='gini' is not one of genie3, symbolic, genie3_oob, rforest"),
     "missing_weight": ("none", r"missing_weight='none' is not one of all, known"),
     "n_estimators": (0, r"n_estimators=0 must be a whole number of at least 1"),
     "max_features": ("log2", r"max_features='log2' is neither a count .*, 'sqrt' nor None"),

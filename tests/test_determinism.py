@@ -20,7 +20,7 @@ import semirank as sr
 from semirank import ForestRanker, LaplaceRanker, ReliefRanker, neighbors
 
 TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarchical")
-FOREST = {"importance": ("genie3", "symbolic", "rforest"), "n_estimators": 5}
+FOREST = {"importance": ("genie3", "symbolic", "genie3_oob", "rforest"), "n_estimators": 5}
 MAKERS = {
     "judged forest": lambda **more: ForestRanker(**FOREST, **more),
     "oob extra trees": lambda **more: ForestRanker(

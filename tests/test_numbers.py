@@ -12,7 +12,9 @@ from semirank.data.encode_features import encode_features
 from semirank.data.scaling import in_range, in_widest_range, ranges, unscale
 
 RANKERS = {
-    "random forest": ForestRanker(n_estimators=5, supervision=0.5, importance=["genie3", "rforest"]),
+    "random forest": ForestRanker(
+        n_estimators=5, supervision=0.5, importance=["genie3", "genie3_oob", "rforest"]
+    ),
     "extra trees": ForestRanker(n_estimators=5, supervision=0.5, ensemble="extra_trees"),
     "bagging": ForestRanker(n_estimators=3, supervision=1.0, ensemble="bagging", bootstrap=False),
     "judge": ForestRanker(n_estimators=3, supervision="judge", missing_weight="known"),

@@ -12,6 +12,7 @@ from .results.files import to_anndata
 from .results.ranking import Ranking
 from .runtime.messages import did_you_mean
 from .runtime.progress import Progress
+from .trees.scores import OUT_OF_BAG_SCORES
 
 
 def rank(
@@ -88,7 +89,9 @@ def rank(
         # All scores that the forest can give, those that were named first.
         named = (importance,) if isinstance(importance, str) else tuple(importance or ())
         bootstrap = params.get("bootstrap", True)
-        others = [name for name in row.scores if name not in named and (bootstrap or name != "rforest")]
+        others = [
+            name for name in row.scores if name not in named and (bootstrap or name not in OUT_OF_BAG_SCORES)
+        ]
         params["importance"] = (*named, *others)
     elif importance not in (None, *row.scores):
         raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")

@@ -208,7 +208,7 @@ class TestReal:
         expected = semirank.rank(data.X, data.y, **options)
         values = json.loads(out)
         assert values["scores"] == expected.scores.tolist()
-        assert list(values["all_scores"]) == ["genie3", "symbolic", "rforest"]
+        assert list(values["all_scores"]) == ["genie3", "symbolic", "genie3_oob", "rforest"]
         assert values["choice"] == {"supervision": 0.5}
         assert "classification, 2 classes, 12 of 40 rows labelled" in err.splitlines()
         scope = {}

@@ -186,7 +186,7 @@ def test_real_rankers_on_every_task(task):
     table = make_table(rng, 60, [0, 0, 0, 3, 2], missing=0.05)
     target = make_target(rng, 60, task, unlabeled=0.4)
     found = evaluate(table, target, n_repeats=1, n_folds=3, random_state=1)
-    names = {"forest genie3", "forest symbolic", "forest rforest", "relief"}
+    names = {"forest genie3", "forest symbolic", "forest genie3_oob", "forest rforest", "relief"}
     names |= {"laplace"} if task == "regression" else set()
     assert {r.name for r in found.rankers} == names | {NO_RANKING}
     for ranker in found.rankers[:-1]:
@@ -337,7 +337,7 @@ class TestDetails:
         ranking = forest.whole("rforest", table, target, False, 0)
         assert ranking.importance == "rforest"
         assert ranking.settings["n_estimators"] == 100
-        assert set(ranking.all_scores) == {"genie3", "symbolic", "rforest"}
+        assert set(ranking.all_scores) == {"genie3", "symbolic", "genie3_oob", "rforest"}
         (plain,) = as_methods({"p": ForestRanker(importance="genie3", supervision=1.0, n_estimators=5)})
         assert plain.whole("symbolic", table, target, True, 0).importance == "symbolic"
         (relief,) = as_methods(ReliefRanker())
@@ -672,7 +672,7 @@ class TestCommand:
         assert (code, err) == (0, "")
         first = json.loads(out)
         assert {row["ranker"] for row in first["tables"][0]["rows"]} == {
-            "forest genie3", "forest symbolic", "forest rforest", "relief", NO_RANKING,
+            "forest genie3", "forest symbolic", "forest genie3_oob", "forest rforest", "relief", NO_RANKING,
         }  # fmt: skip
         assert len(list(Path("kept").iterdir())) == 12
         again = json.loads(call(*words)[1])

@@ -215,6 +215,38 @@ def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
     return importances(*sums), per_target, errors
 
 
+def relief_per_class(table, target, k, visited=None, sigma=0.0, raw_order=False):
+    """The form with near rows of each class: (importances, standard errors).
+
+    `raw_order` compares distances as they come out of a plain sum of |a - b| / range, to the last bit.
+    """
+    table, target = table.take(target.labeled), target.take(target.labeled)
+    y = target.values[:, 0].astype(int)
+    d = all_distances(table, table, table)
+    if raw_order:
+        spans = [span for _, span in ranges(table.values)]
+        keys = [
+            [sum(abs(a - b) / s for a, b, s in zip(one, other, spans)) for other in table.values.tolist()]
+            for one in table.values.tolist()
+        ]
+    else:
+        keys = np.round(d.mean(axis=2) / TIE)
+    share = [np.mean(y == c) for c in range(y.max() + 1)]
+    parts = []
+    for r in range(len(table)) if visited is None else visited:
+        part = np.zeros(table.shape[1])
+        for c in set(y):
+            members = [s for s in range(len(table)) if y[s] == c and s != r]
+            near = sorted(members, key=lambda s: (keys[r][s], s))[:k]
+            if not near:
+                continue
+            weights = [np.exp(-((sigma * j) ** 2)) for j in range(len(near))]
+            mean = sum(w * d[r, s] for w, s in zip(weights, near)) / sum(weights)
+            part += -mean if c == y[r] else share[c] / (1 - share[y[r]]) * mean
+        parts.append(part)
+    return np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1) / np.sqrt(len(parts))
+
+
 def laplace(table, target, k, label_weight, width, combine, supervised_only=False):
     """Def. 1.7 with dense matrices."""
     if supervised_only:

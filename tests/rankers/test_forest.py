@@ -31,7 +31,7 @@ from ..optional import needs_pandas, pd, pl
 from ..trees import naive_trees as naive
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
-IMPORTANCES = ("genie3", "symbolic", "rforest")
+IMPORTANCES = ("genie3", "symbolic", "genie3_oob", "rforest")
 TREE = ["a", "a/b", "a/c", "d", "d/e"]
 COLUMNS = ["p", "q", "r", "s", "colour"]
 PLANTED = [*(f"n{j}" for j in range(8)), "colour"]
@@ -266,7 +266,7 @@ def test_every_combination(task, ensemble):
     for main in IMPORTANCES:
         ranker = small(ensemble=ensemble, importance=main, n_estimators=5, hierarchy=tree).fit(X, y)
         assert ranker.task_ == task
-        assert set(ranker.importances_) == {"genie3", "symbolic", main}
+        assert set(ranker.importances_) == {"genie3", "symbolic", "genie3_oob", main}
         assert ranker.feature_importances_ is ranker.importances_[main]
         assert ranker.supervision_ == 0.5
         assert ranker.supervision_path_ == []

@@ -19,8 +19,6 @@ from semirank.data.tasks import TASKS
 from semirank.judging.knn_judge import judge_neighbors
 from semirank.judging.measures import task_score
 from semirank.judging.splits import fold_numbers
-from semirank.neighbors.feature_distance import fit_metric
-from semirank.neighbors.search import nearest_l1
 from semirank.rankers.methods import RELIEF_INFLUENCES as INFLUENCES
 from semirank.rankers.relief import relief_scores
 from semirank.rankers.relief_sums import (
@@ -235,25 +233,10 @@ def test_truth_files(oracle_folder, k, sigma):
             if task == "multi_target":
                 np.testing.assert_allclose(found.per_target[:, j], expected, atol=1e-9)
             else:
-                # For one label that program takes the older form of Relief, with k nearest rows of either
-                # class; we keep the distance form for every task (Def. 1.6). Its numbers come out of our
-                # distances all the same:
-                np.testing.assert_allclose(hits_and_misses(table, y[:, j], k, sigma), expected, atol=1e-9)
-
-
-def hits_and_misses(table, y, k, sigma):
-    """ReliefF for two classes, from the k nearest rows of each class."""
-    d = naive.all_distances(table, table, table)
-    share = {c: np.mean(y == c) for c in (0, 1)}
-    out = np.zeros(table.shape[1])
-    for r, c in itertools.product(range(len(table)), (0, 1)):
-        members = np.array([s for s in range(len(table)) if y[s] == c and s != r])
-        near = nearest_l1(table.take(members), k, query=table.take([r]), metric=fit_metric(table))
-        near = members[near.rows[0]]
-        weights = np.exp(-((sigma * np.arange(len(near))) ** 2))
-        mean = weights @ d[r, near] / weights.sum()
-        out += (-mean if y[r] == c else share[c] / (1 - share[y[r]]) * mean) / len(table)
-    return out
+                # For one label that program takes the form "per_class" (Def. 1.6).
+                label = Target("classification", y[:, j : j + 1], ("y",), np.ones(1), np.array([0, 1]))
+                one = relief_scores(table, label, form="per_class", n_neighbors=(k,), neighbor_weights=sigma)
+                np.testing.assert_allclose(one.importances, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("task", TASKS)

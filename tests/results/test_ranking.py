@@ -323,11 +323,13 @@ class TestFiles:
             copy = tmp_path / "truth.fimp"
             copy.write_bytes(truth.read_bytes())
             ranking = Ranking.load(copy)
-            assert ranking.names == tuple(f"feat{i}" for i in range(1, 8))
-            assert len(ranking.all_scores) == 20
-            line = truth.read_text().splitlines()[5]
-            ranks = [int(r) for r in line.split("\t")[2].strip("[]").split(",")]
-            assert [rank_numbers(scores)[0] for scores in ranking.all_scores.values()] == ranks
+            lines = [line.split("\t") for line in truth.read_text().splitlines() if line[:1].isdigit()]
+            assert ranking.names == tuple(name for _, name, *_ in lines)
+            assert len(ranking.names) in (4, 7)
+            ranks = [[int(r) for r in line[2].strip("[]").split(",")] for line in lines]
+            assert [rank_numbers(scores).tolist() for scores in ranking.all_scores.values()] == [
+                list(column) for column in zip(*ranks)
+            ]
 
     def test_fimp_refuses_what_breaks_its_layout(self, tmp_path):
         with pytest.raises(ValueError, match="tab or line break"):

@@ -456,6 +456,58 @@ def per_target_genie3(tree: Node, target: Target, n_features: int, missing_weigh
     return out
 
 
+def genie3_oob(
+    tree: Node, table: Table, target: Target, w: float, out_of_bag: np.ndarray
+) -> np.ndarray | None:
+    """genie3 by rows that the tree was not grown on; None if they know none of the variables.
+
+    Variables are taken apart into columns, one for each value of a nominal one.
+    """
+    features = feature_variables(table, 1 - w) if w < 1 else []
+    targets = target_variables(target, w) if w > 0 else []
+    columns = []
+    for variable in features + targets:
+        z, n_known = variable.values, int((~np.isnan(variable.values[out_of_bag])).sum())
+        values = sorted(set(z[~np.isnan(z)])) if variable.nominal else [None]
+        for value in values:
+            column = z if value is None else np.where(np.isnan(z), np.nan, z == value)
+            columns.append((column, variable.share / variable.norm, n_known))
+    if not any(n_known for _, _, n_known in columns):
+        return None
+
+    def mean(column: np.ndarray, rows: np.ndarray) -> tuple[float, int]:
+        known = column[rows][~np.isnan(column[rows])]
+        return (float(known.mean()), len(known)) if len(known) else (0.0, 0)
+
+    out = np.zeros(table.shape[1])
+
+    def visit(node: Node, rows: np.ndarray) -> None:
+        if node.split is None or node.left is None or node.right is None:
+            return
+        feature = node.split.test.feature
+        left = np.array(
+            [
+                node.split.test.goes_left(x, node.split.missing_left).item()
+                for x in table.values[rows, feature]
+            ],
+            dtype=bool,
+        )
+        for column, scale, n_known in columns:
+            (own_left, n_left), (own_right, n_right) = (
+                mean(column, node.left.rows),
+                mean(column, node.right.rows),
+            )
+            (new_left, k_left), (new_right, k_right) = mean(column, rows[left]), mean(column, rows[~left])
+            if min(n_left, n_right, k_left, k_right) > 0:
+                size = k_left * k_right / (k_left + k_right) / n_known
+                out[feature] += scale * size * (own_left - own_right) * (new_left - new_right)
+        visit(node.left, rows[left])
+        visit(node.right, rows[~left])
+
+    visit(tree, out_of_bag)
+    return out
+
+
 def training_variance(target: Target) -> np.ndarray:
     """Variance of the known values of every target variable; 0 where there are none."""
     known = [z[~np.isnan(z)] for z in target.values.T]

@@ -9,11 +9,12 @@ import pytest
 from sklearn.metrics import average_precision_score, f1_score
 
 from semirank.data.tasks import CLASSES, LABELS, NUMBERS, TASKS
-from semirank.trees.columns import build_prototype
+from semirank.trees.columns import build_prototype, build_space, feature_columns, target_columns
 from semirank.trees.grow import Tree, leaves_only
 from semirank.trees.node_scores import node_scores, per_target_gain
+from semirank.trees.out_of_bag_gain import genie3_oob, rows_with_columns
 from semirank.trees.permutation_scores import permutation, permutation_damage
-from semirank.trees.predict import prototypes
+from semirank.trees.predict import apply_tree, prototypes
 
 from . import naive_trees as naive
 from .cases import (
@@ -58,6 +59,61 @@ def test_per_target_scores_add_up_to_genie3_at_full_supervision(missing_weight):
     alpha = case.target.weights * varies
     assert varies.sum() > 1
     np.testing.assert_allclose(gain @ alpha / alpha.sum(), node_scores(tree, len(gain))[0], atol=1e-12)
+
+
+def out_of_bag_gain(case: Case, tree: Tree) -> np.ndarray | None:
+    columns = feature_columns(case.table), target_columns(case.target)
+    space = build_space(*columns, case.w, case.growth.missing_weight)
+    rows = np.flatnonzero(rows_with_columns(space))
+    leaves = apply_tree(tree, case.table.values, rows)
+    return genie3_oob(tree, space, rows, leaves, case.weight, case.table.shape[1])
+
+
+@every_task
+@pytest.mark.parametrize("w", [0.0, 0.5, 1.0])
+def test_out_of_bag_gains_equal_their_twins(task, w):
+    """Random, missing, tied, constant and nominal data, in bootstraps; without one there is no such score."""
+    told = 0
+    for seed in range(40):
+        case, tree, twin, _ = compare(seed, task, w=w, bootstrapped=seed % 8 != 7)
+        found = out_of_bag_gain(case, tree)
+        expected = naive.genie3_oob(twin, case.table, case.target, case.w, np.flatnonzero(case.weight == 0))
+        if expected is None:
+            assert found is None, f"seed {seed}"
+        else:
+            np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=f"seed {seed}")
+            told += bool(np.any(expected != 0))
+    assert told >= 12
+
+
+def test_out_of_bag_gains_of_wide_data_equal_their_twins():
+    """More columns than rows: the kernel sums coordinates of the rows (Def. 1.9)."""
+    for seed in range(5):
+        case, tree, twin, _ = compare(
+            seed, "multi_target", m=(12, 20), d=(60, 80), w=0.5, bootstrapped=True, holes=seed % 2 == 1
+        )
+        out_of_bag = np.flatnonzero(case.weight == 0)
+        expected = naive.genie3_oob(twin, case.table, case.target, case.w, out_of_bag)
+        np.testing.assert_allclose(out_of_bag_gain(case, tree), expected, atol=1e-9, err_msg=f"seed {seed}")
+
+
+def test_out_of_bag_gains_of_the_rows_themselves_are_genie3():
+    """Twice every row, the second of each out of bag, where the same tests part them (Def. 1.4)."""
+    fully = {"n_candidates": 3, "max_depth": 1000, "min_samples_leaf": 1.0, "min_labeled": 0.0}
+    case = random_case(
+        4, "multi_label", m=(30, 40), d=(5, 6), w=0.5, holes=False, bootstrapped=False, **fully
+    )
+    known = np.nan_to_num(case.target.values)
+    twice = replace(
+        case,
+        table=case.table.take(np.tile(np.arange(len(known)), 2)),
+        target=make_target("multi_label", np.concatenate([known, known])),
+        weight=np.repeat([1.0, 0.0], len(known)),
+    )
+    tree = twice.kernel_tree()
+    genie3, _ = node_scores(tree, case.table.shape[1])
+    assert np.count_nonzero(genie3) > 1
+    np.testing.assert_allclose(out_of_bag_gain(twice, tree), genie3, atol=1e-12)
 
 
 def compare_damage(case: Case, tree: Tree, twin: naive.Node) -> np.ndarray | None:

@@ -69,14 +69,17 @@ def compile_later() -> None:
     from ..data.encode_target import encode_target
     from ..data.tasks import TASKS
     from ..judging.knn_judge import knn_score
-    from ..trees.columns import build_prototype
+    from ..trees.columns import build_prototype, build_space, feature_columns, target_columns
     from ..trees.ensemble import measure_tree
     from ..trees.grow import leaves_only
+    from ..trees.scores import OUT_OF_BAG_SCORES
 
     x = np.random.default_rng(0).normal(size=(24, 2))
     table, target = encode_features(x), encode_target(np.arange(24) % 2, task="classification")
     weight = np.arange(24) % 3.0  # some rows are out of bag
     kind, seed = TASKS["classification"].kind, np.uint64(1)
     prototype = build_prototype(target)
-    measure_tree(leaves_only(1), table.values, target.labeled, weight, prototype, kind, False, seed)
+    space = build_space(feature_columns(table), target_columns(target), 0.5)
+    tree, wanted = leaves_only(1), OUT_OF_BAG_SCORES
+    measure_tree(tree, table.values, target.labeled, weight, space, prototype, kind, wanted, seed)
     knn_score(np.ones(2), table, target, table, target, 3)

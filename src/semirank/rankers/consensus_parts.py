@@ -17,7 +17,7 @@ from .forest import ForestRanker
 from .relief import ReliefRanker
 from .taught import as_seen_by, at_names, check_ranker, column_names, prepared
 
-GENIE3 = "genie3"  # the form of genie3 that takes part
+GENIE3 = "genie3_oob"  # the form of genie3 that takes part
 FOREST_SCORES = (GENIE3, "rforest")
 RANKERS = ("random_forest", "extra_trees", "relief")
 N_TREES = 100

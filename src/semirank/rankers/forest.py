@@ -16,6 +16,7 @@ from ..data.table import Table
 from ..data.target import Target
 from ..runtime.progress import Progress
 from ..trees.ensemble import forest_plan, forest_scores, grow_forest, predict_forest, prepare
+from ..trees.scores import OUT_OF_BAG_SCORES
 from .forest_supervision import choose_supervision
 from .methods import ENSEMBLES, IMPORTANCES
 
@@ -30,11 +31,12 @@ class ForestRanker(RankerBase, PredictorMixin):
     Parameters
     ----------
     ensemble : {"random_forest", "extra_trees", "bagging"}, default="random_forest"
-    importance : {"genie3", "symbolic", "rforest"} or a sequence of them, default="genie3"
+    importance : {"genie3", "symbolic", "genie3_oob", "rforest"} or a sequence of them, default="genie3"
         The first one is the main one, `feature_importances_`. "genie3" sums the impurity that a feature's
-        tests take away, "symbolic" the rows that they see, "rforest" is the damage that permuting the feature
-        does to predictions of out-of-bag rows. The first two are always computed, "rforest" only when asked
-        for.
+        tests take away, "symbolic" the rows that they see. "genie3_oob" is genie3 measured on out-of-bag
+        rows, so that noise with many different values gains nothing; "rforest" is the damage that permuting
+        the feature does to predictions of out-of-bag rows. "rforest" is computed only when asked for, the
+        others always (those of out-of-bag rows need a bootstrap).
     supervision : float in [0, 1] or {"judge", "cv", "oob"}, default="judge"
         w: 1 looks at the target only, 0 at the features only. Or a rule that picks it: "judge" compares the
         rankings by nearest-neighbour predictions and leaves w = 1 only for a clear gain; "cv" (the paper's)
@@ -116,10 +118,11 @@ class ForestRanker(RankerBase, PredictorMixin):
             raise ValueError(f"importance is empty; name at least one of {', '.join(IMPORTANCES)}.")
         for name in names:
             check_parameters({"importance": [Names(*IMPORTANCES)]}, {"importance": name})
-        out_of_bag = self.supervision == "oob" and self.use_unlabeled
-        if not self.bootstrap and ("rforest" in names or out_of_bag):
-            asked = "importance='rforest'" if "rforest" in names else "supervision='oob'"
-            raise ValueError(f"{asked} needs out-of-bag rows, which bootstrap=False does not leave.")
+        asked = [f"importance={name!r}" for name in names if name in OUT_OF_BAG_SCORES]
+        if self.supervision == "oob" and self.use_unlabeled:
+            asked.append("supervision='oob'")
+        if asked and not self.bootstrap:
+            raise ValueError(f"{asked[0]} needs out-of-bag rows, which bootstrap=False does not leave.")
 
     def _importances(self) -> tuple[str, ...]:
         return (self.importance,) if isinstance(self.importance, str) else tuple(self.importance)
@@ -167,15 +170,16 @@ class ForestRanker(RankerBase, PredictorMixin):
             target,
             self.supervision_,
             plan,
-            with_rforest="rforest" in names,
+            out_of_bag={"genie3_oob", *names} if self.bootstrap else (),
             n_jobs=self.n_jobs,
             progress=progress,
         )
         scores, errors, per_target = forest_scores(self._forest)
-        if "rforest" in names and "rforest" not in scores:
+        untold = [name for name in names if name not in scores]
+        if untold:
             raise ValueError(
-                f"No tree has labelled rows out of bag to compute rforest from ({self.n_labeled_} labelled "
-                "rows); use importance='genie3' or label more rows."
+                f"No tree has labelled rows out of bag to compute {untold[0]} from "
+                f"({self.n_labeled_} labelled rows); use importance='genie3' or label more rows."
             )
         if not scores["symbolic"].any():
             few = f"there are fewer labelled rows ({self.n_labeled_}) than min_labeled={self.min_labeled}"

@@ -23,6 +23,7 @@ from ..trees.ensemble import (
     predict_forest,
     predict_out_of_bag,
 )
+from ..trees.scores import OUT_OF_BAG_SCORES
 
 CV_LEVELS = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 # Without w = 0, which ranks for no target at all: on planted problems with 50 of 1000 labels (20 seeds each
@@ -81,8 +82,8 @@ def choose_supervision(
     k = judge_neighbors(int(target.labeled.sum()))
 
     def grow(w: float, seen: Target) -> Forest:
-        with_rforest = rule == "judge" and importance == "rforest"
-        return grow_forest(data, seen, w, plan, with_rforest=with_rforest, n_jobs=n_jobs)
+        out_of_bag = {importance}.intersection(OUT_OF_BAG_SCORES) if rule == "judge" else ()
+        return grow_forest(data, seen, w, plan, out_of_bag=out_of_bag, n_jobs=n_jobs)
 
     def predict(forest: Forest, seen: Target, held: np.ndarray) -> np.ndarray:
         """Predictions for held-out rows, by the forest or by the judge of its ranking."""

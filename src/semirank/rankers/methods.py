@@ -69,7 +69,13 @@ _FORESTS = {
     "forest" if ensemble == "random_forest" else ensemble: {"ensemble": ensemble, **_QUICK_FOREST}
     for ensemble in ENSEMBLES
 }
-_TREES = ("trees.grow", "trees.predict", "trees.node_scores", "trees.permutation_scores")
+_TREES = (
+    "trees.grow",
+    "trees.predict",
+    "trees.node_scores",
+    "trees.out_of_bag_gain",
+    "trees.permutation_scores",
+)
 _PAIRS = ("neighbors.kernels", "neighbors.target_kernels")
 _ROWS = (
     Method(

@@ -17,6 +17,7 @@ from ..data.target import Target
 from ..judging.splits import too_few_for_tuning
 from ..runtime.progress import Progress
 from .methods import RELIEF_INFLUENCE, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
+from .relief_per_class import per_class_parts
 from .relief_sums import find_pairs, make_view, nearest_labeled, rows_to_visit, single_setting
 from .relief_tuning import Grid, choose_setting
 
@@ -37,7 +38,8 @@ class ReliefScores(NamedTuple):
     path : list of dict
         The settings that were compared, with their scores; empty if nothing was tuned.
     n_labeled_pairs, n_pairs : int
-        Pairs of a visited row and a neighbour with a known target distance, and all pairs.
+        Pairs of a visited row and a neighbour with a known target distance, and all pairs; in the form
+        "per_class" those of each class.
     """
 
     importances: np.ndarray
@@ -54,6 +56,7 @@ def relief_scores(
     table: Table,
     target: Target,
     *,
+    form: str = "overall",
     n_neighbors: Sequence[int] = RELIEF_NEIGHBORS[:1],
     influence: Sequence[tuple[float, float]] = (RELIEF_INFLUENCE,),
     n_iterations: int | None = None,
@@ -69,6 +72,7 @@ def relief_scores(
     Parameters
     ----------
     table, target : Table, Target
+    form : {"overall", "per_class"}, default="overall"
     n_neighbors : sequence of int
     influence : sequence of (w0, w1)
         Where there is more than one setting, cross-validation chooses.
@@ -99,7 +103,12 @@ def relief_scores(
     notes = [] if notes is None else notes
     ks, ws = list(n_neighbors), list(influence)
     labeled = target.labeled
-    if not use_unlabeled and not labeled.all():
+    if form == "per_class" and target.classes is None:
+        raise ValueError(
+            f"form='per_class' compares rows of different classes, but the task is {target.task}; use "
+            "form='overall'."
+        )
+    if not (use_unlabeled and form == "overall") and not labeled.all():
         table, target = table.take(labeled), target.take(labeled)
         labeled = target.labeled
     if labeled.all():
@@ -112,7 +121,8 @@ def relief_scores(
         )
         ks = sorted({min(k, len(table) - 1) for k in ks})
     rng = np.random.default_rng(seed)
-    pairs = find_pairs(table, max(ks), rows_to_visit(len(table), n_iterations, rng), n_jobs, progress)
+    visited = rows_to_visit(len(table), n_iterations, rng)
+    pairs = find_pairs(table, max(ks), visited, n_jobs, progress) if form == "overall" else None
     path: list[dict[str, float]] = []
     k, w, apart = ks[0], ws[0], None
     if len(ks) * len(ws) > 1:
@@ -124,11 +134,18 @@ def relief_scores(
         else:
             grid = Grid(ks, ws, n_iterations, neighbor_weights)
             k, w, path, apart = choose_setting(table, target, pairs, grid, rng, n_jobs, progress)
+    if pairs is None:
+        classes = target.values[:, 0].astype(np.int64)
+        (parts,) = per_class_parts(table, classes, [k], visited, neighbor_weights, n_jobs, progress)
+        m = len(parts)
+        found = parts.mean(axis=0)
+        error = parts.std(axis=0, ddof=1) / np.sqrt(m) if m > 1 else np.full(len(found), np.nan)
+        return ReliefScores(found, error, found[:, None], k, w, path, m * k, m * k)
     if apart is None:
         apart = nearest_labeled(table, [np.flatnonzero(labeled)], np.flatnonzero(~labeled), n_jobs)[0]
     view = make_view(target, apart)
-    found = single_setting(pairs, view, w, k, neighbor_weights, n_jobs)
-    return ReliefScores(*found[:3], k, w, path, found.n_known, len(pairs.visited) * k)
+    single = single_setting(pairs, view, w, k, neighbor_weights, n_jobs)
+    return ReliefScores(*single[:3], k, w, path, single.n_known, len(pairs.visited) * k)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -147,6 +164,11 @@ class ReliefRanker(RankerBase):
 
     Parameters
     ----------
+    form : {"overall", "per_class"}, default="overall"
+        "overall" compares a row with its nearest rows, whatever their target, and serves every task.
+        "per_class" is the classical form for classes (ReliefF): a row is compared with its nearest rows of
+        the same class and of each other class, weighted by the shares of the classes. It looks at labelled
+        rows alone.
     n_neighbors : int or "auto", default=15
         "auto" chooses among 15, 20 and 30.
     influence : (w0, w1) or "auto", default=(0.0, 1.0)
@@ -192,6 +214,7 @@ class ReliefRanker(RankerBase):
     array(['x2'], dtype=object)
     """
 
+    form: str = "overall"
     n_neighbors: int | str = RELIEF_NEIGHBORS[0]
     influence: tuple[float, float] | str = RELIEF_INFLUENCE
     n_iterations: int | None = None
@@ -199,6 +222,7 @@ class ReliefRanker(RankerBase):
 
     _method = "relief"
     _parameter_constraints = {  # noqa: RUF012  as scikit-learn has it
+        "form": [Names("overall", "per_class")],
         "n_neighbors": [at_least(1), Names("auto")],
         "n_iterations": [at_least(1), None],
         "neighbor_weights": [NOT_NEGATIVE],
@@ -226,6 +250,7 @@ class ReliefRanker(RankerBase):
         found = relief_scores(
             table,
             target,
+            form=self.form,
             n_neighbors=RELIEF_NEIGHBORS if isinstance(k, str) else (int(k),),
             influence=RELIEF_INFLUENCES if isinstance(w, str) else ((w[0], w[1]),),
             n_iterations=self.n_iterations,
@@ -240,12 +265,17 @@ class ReliefRanker(RankerBase):
         self.n_neighbors_ = found.n_neighbors
         self.influence_ = found.influence
         self.tuning_path_ = found.path
-        few = self.n_labeled_ < self.n_rows_ and found.n_labeled_pairs < FEW_PAIRS
-        self.notes_.append(
-            f"{found.n_labeled_pairs} of {found.n_pairs} pairs of near rows know the target of both"
-            + ("; that is few, a larger n_neighbors gives more" if few and self.use_unlabeled else "")
-        )
+        if self.form == "overall":
+            few = self.n_labeled_ < self.n_rows_ and found.n_labeled_pairs < FEW_PAIRS
+            self.notes_.append(
+                f"{found.n_labeled_pairs} of {found.n_pairs} pairs of near rows know the target of both"
+                + ("; that is few, a larger n_neighbors gives more" if few and self.use_unlabeled else "")
+            )
+        elif self.n_labeled_ < self.n_rows_:
+            self.notes_.append("form='per_class' compares labelled rows alone")
         scores, errors = {"relief": found.importances}, {"relief": found.standard_errors}
         w0, w1 = found.influence
-        choice = {"n_neighbors": found.n_neighbors, "w0": w0, "w1": w1}
+        choice = {"n_neighbors": found.n_neighbors}
+        if self.form == "overall":
+            choice |= {"w0": w0, "w1": w1}
         return Scores(scores, errors, "relief", found.per_target, choice, found.path)

@@ -15,6 +15,7 @@ from ..judging.measures import task_score
 from ..judging.splits import TUNING_FOLDS, fold_numbers
 from ..neighbors.search import run_parts
 from ..runtime.progress import Progress
+from .relief_per_class import per_class_parts
 from .relief_sums import Pairs, find_pairs, grid_importances, make_view, nearest_labeled, rows_to_visit
 
 
@@ -42,7 +43,7 @@ class Choice(NamedTuple):
 def choose_setting(
     table: Table,
     target: Target,
-    pairs: Pairs,
+    pairs: Pairs | None,
     grid: Grid,
     rng: np.random.Generator,
     n_jobs: int | None = None,
@@ -52,12 +53,13 @@ def choose_setting(
 
     Held-out rows stay as unlabelled rows, so that all folds share the neighbours in `pairs`; where there
     are no unlabelled rows (the supervised counterpart) they are left out and each fold has its own search.
+    `pairs` is None for the form "per_class", where all rows are labelled.
     """
     ks, ws, n_iterations, neighbor_weights = grid
     labeled = target.labeled
     fold = fold_numbers(target, TUNING_FOLDS, rng)
     groups = [np.flatnonzero(fold == f) for f in range(TUNING_FOLDS)]
-    supervised = bool(labeled.all())
+    supervised = pairs is None or bool(labeled.all())
     nearest = None
     seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(TUNING_FOLDS)]
     targets = [target.hide(held) for held in groups]
@@ -65,7 +67,13 @@ def choose_setting(
         rankings = []
         for rows, hidden in zip(seen, targets):
             part = table.take(rows)
-            own = find_pairs(part, max(ks), rows_to_visit(len(part), n_iterations, rng), n_jobs)
+            visited = rows_to_visit(len(part), n_iterations, rng)
+            if pairs is None:
+                classes = target.values[rows, 0].astype(np.int64)
+                parts = per_class_parts(part, classes, ks, visited, neighbor_weights, n_jobs)
+                rankings.append(parts.mean(axis=1))
+                continue
+            own = find_pairs(part, max(ks), visited, n_jobs)
             view = make_view(hidden.take(rows), np.zeros(len(part)))
             rankings.append(grid_importances(own, [view], ws, ks, neighbor_weights, n_jobs)[0])
     else:

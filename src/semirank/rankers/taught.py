@@ -251,6 +251,11 @@ def check_ranker(ranker: Any, owner: str) -> None:
             "LaplaceRanker."
         )
     _check_reading(ranker, (*_READING, "n_features_to_select"), owner)
+    if isinstance(ranker, ReliefRanker) and ranker.form == "per_class":
+        raise ValueError(
+            "form='per_class' compares rows of different classes, but a completed target has shares of "
+            "classes; use form='overall'."
+        )
     if isinstance(ranker, ForestRanker) and ranker.supervision not in (1.0, _default(ranker, "supervision")):
         raise ValueError(
             f"supervision={ranker.supervision!r}: on a completed target a forest looks at the target only; "

@@ -109,7 +109,7 @@ def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: 
         found = choose_supervision(preset.rule, "genie3", data, target, small, levels=preset.levels, n_jobs=1)
         w = found.supervision
     tuned = time.thread_time()
-    forest = grow_forest(data, target, w, plan, with_rforest=True, n_jobs=1)
+    forest = grow_forest(data, target, w, plan, out_of_bag=["rforest"], n_jobs=1)
     scores = forest_scores(forest)[0]
     # Without a labelled out-of-bag row nothing is known of the damage: no importance is positive.
     scores.setdefault("rforest", np.zeros(n_features))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -32,9 +32,10 @@ from .columns import (
 )
 from .grow import Growth, Tree, grow_tree
 from .node_scores import node_scores, per_target_gain
+from .out_of_bag_gain import genie3_oob, rows_with_columns
 from .permutation_scores import permutation_damage
 from .predict import apply_tree, node_sums, prototypes
-from .scores import IMPORTANCES
+from .scores import IMPORTANCES, NODE_SCORES
 from .scratch import Scratch, bytes_per_tree, make_scratch
 from .sparse_binary import Bits, bits_in, find_bits
 
@@ -132,7 +133,7 @@ class _Work(NamedTuple):
     target_id: np.ndarray
     kind: int
     plan: Plan
-    with_rforest: bool
+    out_of_bag: Collection[str]
 
 
 def grow_forest(
@@ -141,11 +142,14 @@ def grow_forest(
     supervision: float,
     plan: Plan,
     *,
-    with_rforest: bool = False,
+    out_of_bag: Collection[str] = (),
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
-    """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`."""
+    """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`.
+
+    `out_of_bag` names the scores from out-of-bag rows that are wanted besides those of the nodes.
+    """
     n_workers = count_workers(n_jobs, shared=False)
     targets = target_columns(target)
     m, n_columns = len(target), data.features.values.shape[1] + targets.values.shape[1]
@@ -160,7 +164,7 @@ def grow_forest(
     prototype = build_prototype(target)
     target_id = target_ids(target) if plan.growth.only_differing else target.labeled.astype(np.int64) - 1
     data = data._replace(bits=bits_in(data.bits, space, supervision))
-    work = _Work(data, space, prototype, target_id, TASKS[target.task].kind, plan, with_rforest)
+    work = _Work(data, space, prototype, target_id, TASKS[target.task].kind, plan, out_of_bag)
     members: list[Member] = []
     per_target = np.zeros((data.table.shape[1], len(target.names)))
     chunks = _chunks(plan.n_trees, n_workers)
@@ -215,9 +219,8 @@ def _grow_member(work: _Work, scratch: Scratch, number: int) -> tuple[Member, np
     seeds = rng.integers(0, 2**64, size=2, dtype=np.uint64)
     tree = grow_tree(data.tests, space, weight, target_id, plan.growth, seeds[0], scratch, data.bits)
     tree = tree._replace(threshold=from_unit(tree.threshold, data.unit[tree.feature]))
-    seed = seeds[1] if work.with_rforest else None
-    by_known = space.groups.by_known
-    return measure_tree(tree, data.table.values, labeled, weight, work.prototype, work.kind, by_known, seed)
+    values, prototype = data.table.values, work.prototype
+    return measure_tree(tree, values, labeled, weight, space, prototype, work.kind, work.out_of_bag, seeds[1])
 
 
 def measure_tree(
@@ -225,20 +228,32 @@ def measure_tree(
     values: np.ndarray,
     labeled: np.ndarray,
     weight: np.ndarray,
+    space: Space,
     prototype: Prototype,
     kind: int,
-    by_known: bool,
-    seed: np.uint64 | None,
+    wanted: Collection[str],
+    seed: np.uint64,
 ) -> tuple[Member, np.ndarray]:
-    """Prototypes and scores of a grown tree, and its genie3 for each target; rforest needs a seed."""
+    """Prototypes and scores of a grown tree, and its genie3 for each target.
+
+    `wanted` are scores of out-of-bag rows, `seed` is that of the permutations; a score that these rows cannot
+    tell is not there.
+    """
     n_features = values.shape[1]
-    rows, out_of_bag = np.flatnonzero(labeled & (weight > 0)), np.flatnonzero(labeled & (weight == 0))
-    known, total, square = node_sums(tree, apply_tree(tree, values, rows), rows, weight, prototype)
+    own, out_of_bag = labeled & (weight > 0), np.flatnonzero(labeled & (weight == 0))
+    with_gain = "genie3_oob" in wanted
+    rows = np.flatnonzero(labeled | rows_with_columns(space) if with_gain else own)
+    leaves = apply_tree(tree, values, rows)
+    here = own[rows]
+    known, total, square = node_sums(tree, leaves[here], rows[here], weight, prototype)
     means = prototypes(tree, known, total, prototype.mean)
     per_target = np.zeros((n_features, int(prototype.variable.max()) + 1))
-    per_target_gain(tree, known, total, square, prototype, by_known, per_target)
-    scores = dict(zip(("genie3", "symbolic"), node_scores(tree, n_features)))
-    if seed is not None and len(out_of_bag):
+    per_target_gain(tree, known, total, square, prototype, space.groups.by_known, per_target)
+    scores = dict(zip(NODE_SCORES, node_scores(tree, n_features)))
+    gain = genie3_oob(tree, space, rows, leaves, weight, n_features) if with_gain else None
+    if gain is not None:
+        scores["genie3_oob"] = gain
+    if "rforest" in wanted and len(out_of_bag):
         scores["rforest"] = permutation_damage(tree, values, out_of_bag, means, prototype, kind, seed)
     is_leaf = tree.feature < 0
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
@@ -284,8 +299,8 @@ def _raw(forest: Forest, means: np.ndarray) -> np.ndarray:
 def forest_scores(forest: Forest) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
     """All importances of a forest, their standard errors over trees (0 for a single tree), per-target genie3.
 
-    rforest is the mean over the trees that have labelled out-of-bag rows (Def. 1.4); where none has, there is
-    no rforest.
+    Scores from out-of-bag rows are the mean over the trees that have such rows (Def. 1.4); where none has,
+    there is no such score.
     """
     means, errors = {}, {}
     for name in IMPORTANCES:
