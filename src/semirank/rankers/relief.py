@@ -275,7 +275,7 @@ class ReliefRanker(RankerBase):
             self.notes_.append("form='per_class' compares labelled rows alone")
         scores, errors = {"relief": found.importances}, {"relief": found.standard_errors}
         w0, w1 = found.influence
-        choice = {"n_neighbors": found.n_neighbors}
+        choice: dict[str, float] = {"n_neighbors": found.n_neighbors}
         if self.form == "overall":
             choice |= {"w0": w0, "w1": w1}
         return Scores(scores, errors, "relief", found.per_target, choice, found.path)

@@ -59,11 +59,11 @@ def choose_setting(
     labeled = target.labeled
     fold = fold_numbers(target, TUNING_FOLDS, rng)
     groups = [np.flatnonzero(fold == f) for f in range(TUNING_FOLDS)]
-    supervised = pairs is None or bool(labeled.all())
+    supervised = bool(labeled.all())
     nearest = None
     seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(TUNING_FOLDS)]
     targets = [target.hide(held) for held in groups]
-    if supervised:
+    if pairs is None or supervised:
         rankings = []
         for rows, hidden in zip(seen, targets):
             part = table.take(rows)

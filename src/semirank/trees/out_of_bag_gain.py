@@ -54,8 +54,8 @@ def children_first(tree):
             stack[n_stack + 1] = right if left_larger else left
             n_stack += 2
     n_open, most = 0, 0
-    for node in order:
-        n_open += 1 if tree.feature[node] < 0 else -1
+    for a in range(n_nodes):
+        n_open += 1 if tree.feature[order[a]] < 0 else -1
         most = max(most, n_open)
     return order, most
 
