@@ -135,7 +135,7 @@ class TestWritten:
         rank(cells, target="kind", write_to_var="r", **QUICK)
         ranking = rank(cells, target="age", write_to_var="r", **QUICK)
         np.testing.assert_array_equal(cells.var["r_genie3"], ranking.scores)
-        assert len(cells.var.columns) == 7
+        assert len(cells.var.columns) == 9
 
     def test_nothing_is_written_after_an_error(self, cells):
         with pytest.raises(TypeError, match="no parameter"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RESULT_VERSION = 1
 
 # The paper's methods and scores; those that were added to semirank later are no part of its experiment.
-# Forests are told apart by their ensembles, and each gives several scores, in the order of the paper's tables.
+# Forests are told apart by their ensembles; their scores are in the order of the paper's tables.
 FAMILIES = (*ENSEMBLES, "relief", "laplace")
 FOREST_SCORES = ("genie3", "rforest", "symbolic")
 SCORES = (*FOREST_SCORES, "relief", "laplace")
