@@ -350,7 +350,7 @@ class TestDetails:
         few, many = (ForestRanker(n_estimators=n, **small) for n in (1, 20))
         for methods in ({"forest": few, "forest big": many}, {"forest big": few, "forest": many}):
             found = evaluate(X, y, methods=methods, n_repeats=1, n_folds=3)
-            assert len(found.rankers) == 5
+            assert len(found.rankers) == 7
             maker = methods["forest big" if found.best.startswith("forest big") else "forest"]
             assert found.ranking.settings["n_estimators"] == maker.n_estimators
             assert found.best.endswith(found.ranking.importance)

@@ -224,8 +224,8 @@ def test_the_rankings_are_those_of_the_rankers():
                 )
             importances = ranker.fit(table, target).importances_
             assert set(found.scores) == set(importances) - {"genie3_oob"}
-            for name, scores in importances.items():
-                np.testing.assert_array_equal(found.scores[name], scores)
+            for name, scores in found.scores.items():
+                np.testing.assert_array_equal(scores, importances[name])
 
 
 def test_changed_files_are_noticed(tmp_path):
