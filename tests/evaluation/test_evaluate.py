@@ -365,7 +365,7 @@ class TestDetails:
             return {"c": np.ones(table.shape[1]), "d": np.arange(table.shape[1])}
 
         found = evaluate(X, y, methods={"forest": one_alone, "forest big": few}, n_repeats=1, n_folds=3)
-        assert len(found.rankers) == 5
+        assert len(found.rankers) == 6
         with pytest.raises(ValueError, match="each ranking its own"):
             evaluate(X, y, methods={"a": first, "a b": second}, n_repeats=1, n_folds=3)
 
