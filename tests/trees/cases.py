@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -32,10 +32,13 @@ class Case:
     weight: np.ndarray
     growth: naive.Growth
     seed: int
+    beta: np.ndarray | None = None
+    normalize: bool = True
 
     def kernel_tree(self) -> Tree:
         g = self.growth
-        columns = feature_columns(self.table), target_columns(self.target)
+        features = feature_columns(self.table, self.beta, self.normalize)
+        columns = features, target_columns(self.target, self.normalize)
         space = build_space(*columns, self.w, g.missing_weight)
         growth = Growth(
             g.n_candidates, g.random_test, g.min_samples_leaf, g.min_labeled, g.max_depth, g.only_differing
@@ -49,7 +52,8 @@ class Case:
         return find_bits(build_tests(self.table))
 
     def naive_tree(self) -> naive.Node:
-        return naive.grow(self.table, self.target, self.w, self.weight, self.growth, self.seed)
+        weights = self.beta, self.normalize
+        return naive.grow(self.table, self.target, self.w, self.weight, self.growth, self.seed, *weights)
 
 
 def make_table(columns: list[np.ndarray], n_values: list[int]) -> Table:
@@ -155,9 +159,13 @@ def random_case(
     w: float | None = None,
     bootstrapped: bool | None = None,
     holes: bool = True,
+    weighted: bool = False,
     **growth,
 ) -> Case:
-    """m rows, d features and t targets, each from a range; what is not given is drawn."""
+    """m rows, d features and t targets, each from a range; what is not given is drawn.
+
+    weighted : features and targets have weights of their own, some of them 0, in either form of Def. 1.2.
+    """
     rng = np.random.default_rng([seed, list(TASKS).index(task)])
     m, d, t = (int(rng.integers(low, high + 1)) for low, high in (m, d, t))
     table = random_table(rng, m, d, kinds, holes)
@@ -176,7 +184,12 @@ def random_case(
     weight = bootstrap(rng, target.labeled) if bootstrapped else np.ones(m)
     if w is None:
         w = float(rng.choice([0.0, 0.3, 0.5, 1.0]))
-    return Case(table, target, w, weight, naive.Growth(**{**chosen, **growth}), int(rng.integers(2**63)))
+    case = Case(table, target, w, weight, naive.Growth(**{**chosen, **growth}), int(rng.integers(2**63)))
+    if not weighted:
+        return case
+    alpha, beta = (rng.choice([0.0, 0.3, 1.0, 2.5], size=n) for n in (len(target.names), d))
+    target = replace(target, weights=alpha)
+    return replace(case, target=target, beta=beta, normalize=bool(rng.random() < 0.5))
 
 
 # ---------------------------------------------------------------- comparison

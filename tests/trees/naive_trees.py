@@ -78,7 +78,7 @@ class Variable:
 
     values: np.ndarray  # numbers or codes, NaN where unknown
     nominal: bool
-    share: float  # its part of imp: (1 - w) / D, or w * alpha / sum(alpha)
+    share: float  # its part of imp: (1 - w) * beta / sum(beta), or w * alpha / sum(alpha); or over D, T
     norm: float  # variance or Gini of the training set
     factor: float  # N / k_train
     place: int  # which feature or target variable it is
@@ -109,15 +109,20 @@ def gini(z: np.ndarray) -> float:
 
 
 def make_variables(
-    columns: np.ndarray, nominal: np.ndarray, weights: np.ndarray, part: float
+    columns: np.ndarray, nominal: np.ndarray, weights: np.ndarray, part: float, normalize: bool = True
 ) -> list[Variable]:
-    """Variables that share `part` by their weights; those constant on the training set are left out."""
+    """Variables that share `part` by their weights; those constant on the training set are left out.
+
+    As the paper prints it (not normalize), the weights are divided by the number of variables.
+    """
     kept = []
     for place, values in enumerate(columns.T):
         known = values[~np.isnan(values)]
         if len(np.unique(known)) > 1:
             kept.append((place, values, known))
-    total = sum(weights[place] for place, _, _ in kept)
+    total = sum(weights[place] for place, _, _ in kept) or 1.0
+    if not normalize:
+        total = len(kept)
     return [
         Variable(
             values=values,
@@ -131,19 +136,24 @@ def make_variables(
     ]
 
 
-def feature_variables(table: Table, part: float = 1.0) -> list[Variable]:
-    return make_variables(table.values, table.n_values > 0, np.ones(table.shape[1]), part)
+def feature_variables(
+    table: Table, part: float = 1.0, beta: np.ndarray | None = None, normalize: bool = True
+) -> list[Variable]:
+    beta = np.ones(table.shape[1]) if beta is None else beta
+    return make_variables(table.values, table.n_values > 0, beta, part, normalize)
 
 
-def target_variables(target: Target, part: float = 1.0) -> list[Variable]:
+def target_variables(target: Target, part: float = 1.0, normalize: bool = True) -> list[Variable]:
     nominal = np.full(target.values.shape[1], target.task == "classification")
-    return make_variables(target.values, nominal, target.weights, part)
+    return make_variables(target.values, nominal, target.weights, part, normalize)
 
 
-def clustering_variables(table: Table, target: Target, w: float) -> Variables:
+def clustering_variables(
+    table: Table, target: Target, w: float, beta: np.ndarray | None = None, normalize: bool = True
+) -> Variables:
     """imp = w * A_y + (1 - w) * A_x as one weighted sum; a side of weight 0 is left out."""
-    x = feature_variables(table, 1 - w) if w < 1 else []
-    y = target_variables(target, w) if w > 0 else []
+    x = feature_variables(table, 1 - w, beta, normalize) if w < 1 else []
+    y = target_variables(target, w, normalize) if w > 0 else []
     return Variables(len(table), x + y)
 
 
@@ -382,9 +392,18 @@ class Node:
         return child.leaf(x)
 
 
-def grow(table: Table, target: Target, w: float, weight: np.ndarray, growth: Growth, seed: int) -> Node:
+def grow(
+    table: Table,
+    target: Target,
+    w: float,
+    weight: np.ndarray,
+    growth: Growth,
+    seed: int,
+    beta: np.ndarray | None = None,
+    normalize: bool = True,
+) -> Node:
     """Alg. 1 on the rows of a bootstrap (`weight` holds how often each was drawn)."""
-    variables = clustering_variables(table, target, w)
+    variables = clustering_variables(table, target, w, beta, normalize)
     labeled = ~np.isnan(target.values).all(axis=1)
     numbers = target.task in ("regression", "multi_target")
     answers = [r if numbers else tuple(y) for r, y in enumerate(target.values.tolist())]

@@ -75,6 +75,18 @@ def test_hierarchy_weights_share_the_target_side():
     hierarchy = Hierarchy.from_paths(["a", "a/b"])
     target = make_target("hierarchical", np.array([[1, 1], [1, 0], [0, 0]]), hierarchy)
     assert [v.share for v in naive.target_variables(target, 0.5)] == pytest.approx([0.5 / 1.75, 0.375 / 1.75])
+    printed = naive.target_variables(target, 0.5, normalize=False)
+    assert [v.share for v in printed] == pytest.approx([0.5 / 2, 0.375 / 2])
+
+
+def test_weights_of_features_share_their_side():
+    """A constant feature counts neither in the sum of weights nor in their number."""
+    table = make_table([[1, 2, 3], [4, 4, 4], [0, 1, 1]], [0, 0, 2])
+    beta = np.array([1.0, 7.0, 3.0])
+    shares = [[v.share for v in naive.feature_variables(table, 0.5, beta, form)] for form in (True, False)]
+    assert shares == [pytest.approx([0.5 / 4, 1.5 / 4]), pytest.approx([0.5 / 2, 1.5 / 2])]
+    for normalize, expected in zip((True, False), shares):
+        assert (0.5 * feature_columns(table, beta, normalize).share).tolist() == pytest.approx(expected)
 
 
 # ---------------------------------------------------------------- trees
@@ -90,6 +102,15 @@ def test_trees_equal_their_twins(task):
 def test_fully_grown_trees_equal_their_twins(task):
     for seed in range(1000, 1025):
         compare(seed, task, min_samples_leaf=1.0, min_labeled=0.0, max_depth=1000)
+
+
+@every_task
+def test_trees_with_weights_equal_their_twins(task):
+    """Weights of targets and features, 0 among them, divided by their sum or by their number."""
+    for seed in range(3000, 3040):
+        compare(seed, task, weighted=True)
+    for seed in range(3100, 3120):
+        compare(seed, task, weighted=True, kinds=("rare",) * 8 + ("constant",), holes=False, m=(30, 150))
 
 
 @every_task

@@ -49,7 +49,7 @@ class Groups(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Clustering columns, scaled so that imp of the training set is (at most) 1."""
+    """Clustering columns, scaled so that imp is the sum of their variances."""
 
     full: np.ndarray  # (M, C_full)
     rotated: np.ndarray  # the same rows in at most M coordinates, or `full` itself (`_rotated`)
@@ -194,22 +194,26 @@ class Columns(NamedTuple):
     """
 
     values: np.ndarray  # (M, C), every variable with training impurity 1
-    share: np.ndarray  # (C,) weight of the column's variable among its side; sums to 1 over the variables
+    share: np.ndarray  # (C,) weight of the column's variable in the impurity of its side
 
 
-def feature_columns(table: Table) -> Columns:
-    """The features, equally weighted (Def. 1.2)."""
-    return _columns(table.values, table.n_values > 0, np.ones(table.shape[1]))
+def feature_columns(table: Table, weights: np.ndarray | None = None, normalize: bool = True) -> Columns:
+    """The features, weighted by beta, by default equally (Def. 1.2)."""
+    weights = np.ones(table.shape[1]) if weights is None else weights
+    return _columns(table.values, table.n_values > 0, weights, normalize)
 
 
-def target_columns(target: Target) -> Columns:
+def target_columns(target: Target, normalize: bool = True) -> Columns:
     """The target variables, weighted by alpha (Def. 1.2)."""
     nominal = np.full(target.values.shape[1], target.task == "classification")
-    return _columns(target.values, nominal, target.weights)
+    return _columns(target.values, nominal, target.weights, normalize)
 
 
-def _columns(values: np.ndarray, nominal: np.ndarray, weights: np.ndarray) -> Columns:
-    """Scale every variable to training impurity 1; those constant on the known values are left out."""
+def _columns(values: np.ndarray, nominal: np.ndarray, weights: np.ndarray, normalize: bool) -> Columns:
+    """Scale every variable to training impurity 1; those constant on the known values are left out.
+
+    The weights are divided by their sum over the variables that stay, or by the number of these.
+    """
     lines, shares = [np.zeros((0, len(values)))], [np.zeros(0)]
     total = 0.0
     for first in range(0, values.shape[1], _BLOCK):
@@ -219,7 +223,7 @@ def _columns(values: np.ndarray, nominal: np.ndarray, weights: np.ndarray) -> Co
             if len(block):
                 lines.append(block)
                 shares.append(np.full(len(block), weight))
-                total += weight
+                total += weight if normalize else 1.0
     return Columns(np.ascontiguousarray(np.concatenate(lines).T), np.concatenate(shares) / (total or 1.0))
 
 

@@ -48,6 +48,7 @@ class ForestData(NamedTuple):
     bits: Bits | None
     features: Columns
     unit: np.ndarray  # (D,) of the numbers in `tests`, see `scaling.units`
+    normalize_weights: bool = True  # whether the weights of either side are divided by their sum (Def. 1.2)
 
 
 class Plan(NamedTuple):
@@ -112,7 +113,9 @@ def forest_plan(
     return Plan(n_trees, growth, bootstrap, missing_weight, seed)
 
 
-def prepare(table: Table) -> ForestData:
+def prepare(
+    table: Table, feature_weights: np.ndarray | None = None, normalize_weights: bool = True
+) -> ForestData:
     """The part of the work that does not depend on the target."""
     m, d = table.shape
     n_columns = _n_columns(table)
@@ -121,7 +124,8 @@ def prepare(table: Table) -> ForestData:
     unit = np.where(table.n_values > 0, 1.0, units(table.values))
     plain = table if (unit == 1.0).all() else replace(table, values=table.values / unit)
     tests = build_tests(plain)
-    return ForestData(table, tests, find_bits(tests), feature_columns(table), unit)
+    features = feature_columns(table, feature_weights, normalize_weights)
+    return ForestData(table, tests, find_bits(tests), features, unit, normalize_weights)
 
 
 class _Work(NamedTuple):
@@ -151,7 +155,7 @@ def grow_forest(
     `out_of_bag` names the scores from out-of-bag rows that are wanted besides those of the nodes.
     """
     n_workers = count_workers(n_jobs, shared=False)
-    targets = target_columns(target)
+    targets = target_columns(target, data.normalize_weights)
     m, n_columns = len(target), data.features.values.shape[1] + targets.values.shape[1]
     gram = 24.0 * m * m if is_wide(m, n_columns) else 0.0
     ensure_room(32.0 * m * n_columns + gram, f"A forest on {m} rows and {n_columns} columns")
