@@ -69,9 +69,10 @@ def test_every_data_set_gets_its_jobs(study):
         n_folds = 1 if predefined else 3
         families = [f for f in JOB_FAMILIES if f != "laplace" or name == "Tiny numbers"]
         assert [job[:4] for job in jobs] == [
-            (name, fold, 50, family)  # 200 and 500 labels do not fit
+            (name, fold, n_labeled, family)  # 200 and 500 labels too, which are more than there are
             for family in families
             for fold in range(n_folds)
+            for n_labeled in QUICK.n_labeled
         ]
         assert len({job.key for job in jobs}) == len(jobs)
         assert {job.group for job in jobs} == {data.entry.group}
@@ -83,6 +84,15 @@ def test_a_predefined_test_part_is_kept(study):
     assert fold.train.tolist() == list(range(60))
     assert fold.test.tolist() == list(range(60, 90))
     assert len(fold.labeled[50]) == 50
+    assert fold.labeled[200].tolist() == fold.labeled[500].tolist() == fold.train.tolist()
+
+
+def test_nothing_is_hidden_where_L_exceeds_the_data(study):
+    data = open_dataset("Tiny numbers", study.folder)
+    for fold in folds_of(data, study):
+        assert [len(rows) for rows in fold.labeled.values()] == [50, 60, 60]
+        _, target, _, _ = fold.parts(data.dataset.X, data.dataset.target, 500)
+        assert target.labeled.all()
 
 
 def test_folds_depend_on_the_seed_and_the_data_set_alone(study):
@@ -160,7 +170,7 @@ def test_unknown_names_are_told_with_suggestions():
 def test_a_job_judges_every_ranking_with_both_pools(name, study):
     data = open_dataset(name, study.folder)
     for job in jobs_of(data, study):
-        if job.fold > 0:
+        if job.fold > 0 or job.n_labeled == 200:
             continue
         records = run_job(job, study)
         scores = ("genie3", "rforest", "symbolic") if job.family in ENSEMBLES else (job.family,)
@@ -171,9 +181,9 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
         assert judged_values(job.family, QUICK) == wanted  # what imports hold a finished job to
         for r in records:
             assert (r.dataset, r.task, r.group, r.fold, r.n_labeled, r.family) == (
-                name, data.dataset.target.task, data.entry.group, 0, 50, job.family
+                name, data.dataset.target.task, data.entry.group, 0, job.n_labeled, job.family
             )  # fmt: skip
-            assert r.labels_used == 50
+            assert r.labels_used == (50 if job.n_labeled == 50 else 60)
             assert r.n_test == 30
             assert (r.measure, r.greater_is_better) == (
                 TASKS[r.task].measure,

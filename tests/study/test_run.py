@@ -97,12 +97,12 @@ def test_the_number_of_processes_does_not_change_results(folder, tmp_path, undis
     seen = []
     summary = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP, progress=seen.append)
     assert timeless(path) == undisturbed
-    # 3 folds of three data sets and one of the two others, by two methods.
-    assert summary == module.Summary(22, 0, 0, 0, 0, 0, summary.missing, [])
-    assert (seen[0].done, seen[-1]) == (0, module.RunProgress(22, 0, 22, 0.0))
+    # 3 numbers of labels, 3 folds of three data sets and one of the two others, by two methods.
+    assert summary == module.Summary(66, 0, 0, 0, 0, 0, summary.missing, [])
+    assert (seen[0].done, seen[-1]) == (0, module.RunProgress(66, 0, 66, 0.0))
     assert len(summary.missing) == 38 + 9  # of the registry, none is in this folder
     again = run_study(store=path, data=folder, n_jobs=2, methods=CHEAP)
-    assert again[:6] == (0, 0, 22, 0, 0, 0)
+    assert again[:6] == (0, 0, 66, 0, 0, 0)
     assert timeless(path) == undisturbed
 
 
@@ -184,8 +184,8 @@ def test_two_runs_share_the_work(folder, tmp_path, undisturbed):
     assert [run.returncode for run in runs] == [0, 0], told
     assert timeless(path) == undisturbed
     found = [re.search(r"jobs: (\d+) done, (\d+) were done already", text) for text in told]
-    assert sum(int(some[1]) for some in found) == 22  # none twice
-    assert [int(some[1]) + int(some[2]) for some in found].count(22) >= 1  # the last one saw them all
+    assert sum(int(some[1]) for some in found) == 66  # none twice
+    assert [int(some[1]) + int(some[2]) for some in found].count(66) >= 1  # the last one saw them all
 
 
 @needs_psutil
@@ -213,21 +213,21 @@ def test_a_failed_job_does_not_stop_the_rest(folder, tmp_path, undisturbed, inli
     real, path, said = jobs.run_job, tmp_path / "study.sqlite", []
 
     def sometimes(job, study):
-        if (job.dataset, job.fold, job.family) == ("Tiny numbers", 1, "relief"):
+        if job.place == ("Tiny numbers", 1, 50, "relief"):
             raise ZeroDivisionError("made to\nfail")
         return real(job, study)
 
     monkeypatch.setattr(jobs, "run_job", sometimes)
     summary = run_study(store=path, data=folder, methods=CHEAP, say=said.append)
-    assert summary[:6] == (21, 1, 0, 0, 0, 0)
-    assert states(path) == {"done": 21, "failed": 1}
+    assert summary[:6] == (65, 1, 0, 0, 0, 0)
+    assert states(path) == {"done": 65, "failed": 1}
     (line,) = [text for text in said if text.startswith("failed")]
     assert line.startswith(
         "failed: Tiny numbers, fold 1, 50 labels, relief: ZeroDivisionError: made to fail ("
     )
     monkeypatch.setattr(jobs, "run_job", real)
-    assert run_study(store=path, data=folder, methods=CHEAP)[:6] == (0, 0, 21, 1, 0, 0)
-    assert run_study(store=path, data=folder, methods=CHEAP, retry=True)[:6] == (1, 0, 21, 0, 0, 0)
+    assert run_study(store=path, data=folder, methods=CHEAP)[:6] == (0, 0, 65, 1, 0, 0)
+    assert run_study(store=path, data=folder, methods=CHEAP, retry=True)[:6] == (1, 0, 65, 0, 0, 0)
     assert timeless(path) == undisturbed
 
 
@@ -273,7 +273,7 @@ from semirank.study import jobs
 from semirank.study import local_workers as workers
 real = jobs.run_job
 def deadly(job, study):
-    if job.fold == 1:
+    if job.fold == 1 and job.n_labeled == 50:
         os.kill(os.getpid(), 9)
     return real(job, study)
 jobs.run_job = deadly
@@ -287,7 +287,7 @@ workers.serve()
     monkeypatch.setattr(workers_module.subprocess, "Popen", popen)
     path = tmp_path / "study.sqlite"
     summary = run_study(store=path, data=folder, n_jobs=1, methods=["equal"], only=["Tiny classes"])
-    assert summary[:6] == (2, 1, 0, 0, 0, 0)
+    assert summary[:6] == (8, 1, 0, 0, 0, 0)
     with Store(path, read_only=True) as store:
         (row,) = [row for row in store.jobs() if row.state == "failed"]
     assert row.error == "the process of the job was killed by signal 9"
@@ -333,10 +333,10 @@ def test_data_that_changed_since_are_told(tmp_path, inline):
     jobs._data.cache_clear()
     jobs._folds.cache_clear()
     summary = run_study(store=path, data=folder, methods=["equal"])
-    assert (summary.kept, summary.outdated, summary.done) == (0, 3, 0)
+    assert (summary.kept, summary.outdated, summary.done) == (0, 9, 0)
     assert timeless(path) == before
     summary = run_study(store=path, data=folder, methods=["equal"], retry=True)
-    assert (summary.kept, summary.outdated, summary.done) == (0, 0, 3)
+    assert (summary.kept, summary.outdated, summary.done) == (0, 0, 9)
     assert timeless(path) != before
 
 
@@ -350,7 +350,7 @@ def test_a_data_set_that_cannot_be_opened_is_reported(tmp_path, inline):
     assert summary.broken == [("Tiny classes", why)]
     assert f"left out: {why[:-1]}" in said
     assert "Digits" in dict(summary.missing)
-    assert summary.done == 3
+    assert summary.done == 9
     with pytest.raises(ValueError, match="89 rows"):
         run_study(store=tmp_path / "s.sqlite", data=folder, only=["Tiny classes"])
 
@@ -453,7 +453,7 @@ def test_commands(folder, tmp_path, call):
     code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--jobs", 1)
     assert (code, shown) == (0, "")
     assert "left out, not in the folder: Arrhythmia, Bank, Chess," in told
-    assert "jobs: 11 done, 0 were done already" in told.splitlines()
+    assert "jobs: 33 done, 0 were done already" in told.splitlines()
     assert call()[1].startswith("Usage: ")
     names = ("--only", *NAMES)
     code, shown, told = call("run", "--store", path, "--data", folder, "-m", "equal", "--quiet", *names)
@@ -461,15 +461,15 @@ def test_commands(folder, tmp_path, call):
     code, shown, told = call("status", "--store", path, "--out", tmp_path / "status")
     assert (code, told) == (0, f"wrote {tmp_path / 'status' / 'status.csv'}\n")
     with (tmp_path / "status" / "status.csv").open(newline="") as file:
-        assert [row["state"] for row in csv.DictReader(file)] == ["done"] * 11
+        assert [row["state"] for row in csv.DictReader(file)] == ["done"] * 33
     assert shown.startswith("preset quick, seed 0\n")
-    assert "11 of 11 jobs done" in shown
+    assert "33 of 33 jobs done" in shown
     assert call("export", "--store", path, "--out", out)[0] == 0
     code, shown, told = call("import", out, "--store", other)
-    assert (code, told) == (0, f"11 of 11 jobs were new to {other}\n")
+    assert (code, told) == (0, f"33 of 33 jobs were new to {other}\n")
     assert records(other) == records(path)
     code, shown, told = call("run", "--store", other, "--data", folder, "-m", "equal")
-    assert "jobs: 0 done, 11 were done already" in told.splitlines()
+    assert "jobs: 0 done, 33 were done already" in told.splitlines()
 
     (tmp_path / "text").write_text("x" * 5000)
     for arguments, said in (
@@ -504,7 +504,7 @@ def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
     assert list((tmp_path / "tables").glob("*.md"))
     code, _, told = call("report", "--store", path, "--out", tmp_path / "page", "--data", folder)
     assert (code, told) == (0, f"wrote {tmp_path / 'page' / 'study.html'}\n")
-    assert "Preset quick with seed 0: 6 of 6 jobs are done." in (tmp_path / "page/study.html").read_text()
+    assert "Preset quick with seed 0: 18 of 18 jobs are done." in (tmp_path / "page/study.html").read_text()
     known = dataset_properties(path)
     assert set(known) == {"Tiny numbers"}
     ch = known["Tiny numbers"].pop("cluster hypothesis")
@@ -688,7 +688,7 @@ def test_coverage_is_that_of_the_plan(folder, tmp_path, inline):
     write_tables(records(path), tmp_path, jobs=jobs, stand_ins={})
     with (tmp_path / "0_coverage.csv").open(newline="") as file:
         rows = {row["data set"]: row for row in csv.DictReader(file)}
-    assert rows[first.dataset]["not finished"] == "bagging 0 of 3, relief 0 of 3"
+    assert rows[first.dataset]["not finished"] == "bagging 0 of 9, relief 0 of 9"
     assert rows["Tiny tree"]["not finished"] == "relief 0 of 1"
     assert f"Not complete: {first.dataset}, Tiny tree." in (tmp_path / "0_coverage.md").read_text()
 

@@ -287,6 +287,18 @@ def test_families_that_were_not_begun_are_missing_too():
     assert rows[1]["not finished"] == ""
 
 
+def test_an_L_that_a_data_set_lacks_is_missing_while_others_have_it():
+    """Records made before every L counted: the tables say what is left, and compare over what is there."""
+    records = make_records({"Digits": "classification", "Edm1": "MTR"}, seed=2)
+    records = [r for r in records if r.dataset == "Digits" or r.n_labeled < 500]
+    results = collect(records, {})
+    rows = rows_of(all_tables(results, (), {})[0])
+    assert rows[0]["not finished"] == ""
+    assert rows[1]["not finished"] == ", ".join(f"{f} 6 of 9" for f in (*ENSEMBLES, "relief", "equal"))
+    levels = {d.dataset: d.levels for d in results.differences("fair", 40)}
+    assert levels == {"Digits": (50, 200, 500), "Edm1": (50, 200)}
+
+
 def test_properties_hold_the_given_numbers(tables):
     rows = {row["data set"]: row for row in rows_of(tables["1_data_sets"])}
     assert rows["Digits"]["CH (ours)"] == 0.5

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,7 +40,7 @@ class Preset:
     n_folds : int
         Where the data have no predefined test part.
     n_labeled : tuple of int
-        The numbers of labels L; one that a data set cannot hold is left out there.
+        The numbers of labels L; where one exceeds the data, everything is labelled (Def. 2.1).
     n_trees : int
         Of the forests that rank.
     rule : {"cv", "oob"}
@@ -172,16 +172,13 @@ def folds_of(data: StudyData, study: Study) -> list[Fold]:
     from ..judging.splits import semi_supervised_folds
 
     n_rows = len(data.dataset.X)
-    folds = semi_supervised_folds(
+    return semi_supervised_folds(
         data.dataset.target,
         study.preset.n_folds,
         study.preset.n_labeled,
         test=None if data.n_train is None else list(range(data.n_train, n_rows)),
         random_state=stable_number(study.seed, data.entry.name, "folds"),
     )
-    # An L that a training part cannot hold is not run here.
-    held = [n for n in folds[0].labeled if all(len(f.labeled[n]) >= n - (len(folds) > 1) for f in folds)]
-    return [replace(fold, labeled={n: fold.labeled[n] for n in held}) for fold in folds]
 
 
 def fits(family: str, task: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any
 
 from ..data.tasks import HEADINGS
@@ -45,7 +46,8 @@ def coverage(results: Results, jobs: Iterable[Job]) -> StudyTable:
         )
     text = (
         "Data sets, their folds and numbers of labels with records, and (L, fold) cells still to do: those "
-        "that are planned, and for every method that was run anywhere, all cells of a data set."
+        "that are planned, and for every method that was run anywhere, all L that were run anywhere in all "
+        "folds of a data set. Until they are done, areas are over the cells that the compared methods have."
     )
     columns = ("data set", "group", "measure", "folds", "L", "not finished")
     return StudyTable("0_coverage", "What has been run", text, columns, rows, notes)
@@ -55,11 +57,13 @@ def _planned(results: Results, seen: set[str], jobs: Iterable[Job]) -> dict[str,
     """The (L, fold) cells of every data set and family.
 
     An imported store plans no more than it holds. So a family that has any records (`seen`) is expected in
-    all cells of every data set that it fits.
+    every data set that it fits, in all folds and at every L of any data set.
     """
+    cells = {name: results.cells(name) for name in results.about}
+    every_level = {level for some in cells.values() for level, _ in some}
     found = {
         name: {
-            family: results.cells(name)
+            family: set(product(every_level, {fold for _, fold in cells[name]}))
             for family in JOB_FAMILIES
             if family in seen and fits(family, HEADINGS.get(about.group, ""))
         }

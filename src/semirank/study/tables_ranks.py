@@ -146,7 +146,7 @@ def all_times(results: Results) -> StudyTable:
     )
     columns = ("group", "L (data sets)", *_columns(FAMILIES))
     note = (
-        "A data set that cannot hold 500 labels counts with the most it holds. Seconds are in times.csv; "
+        "A data set without records at L = 500 counts with the largest L it has. Seconds are in times.csv; "
         "the jobs shared a machine, and unlike in the paper all methods are compiled the same way."
     )
     notes = (note, *left_out(one.matrix for one in ranked))
