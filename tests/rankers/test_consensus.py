@@ -356,10 +356,18 @@ class TestMaxRows:
         assert "rankers see a sample of 200 of 300 labelled rows (max_rows)" in ranker.notes_
         assert target.labeled[ranker.rows_].sum() == 100
         whole = small(max_rows=100).fit(*problem("regression", n=150)[::2])
-        assert len(whole.rows_) == 100
+        assert len(whole.rows_) == 50
         assert_same_scores(
             whole, small(max_rows=100, use_unlabeled=False).fit(*problem("regression", n=150)[::2])
         )
+
+    def test_rare_classes_stay_in_the_sample(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(3000, 3))
+        y = np.where(np.arange(3000) < 4, "rare", "usual")
+        ranker = small(max_rows=100).fit(X, y)
+        assert np.isin(np.arange(4), ranker.rows_).all()
+        assert set(ranker.teacher_.classes_) == {"rare", "usual"}
 
 
 # ---------------------------------------------------------------- what plays no part

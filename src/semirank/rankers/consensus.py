@@ -22,6 +22,8 @@ from .consensus_parts import RANKERS, Entry, Part, as_shares, combine, fit_part,
 from .sensitivity import sensitivity
 from .taught import check_teacher, content_rows, fit_teacher, in_order_of_rows, with_findings
 
+KEPT = 10  # rows of a class that a sample has, if there are so many
+
 
 def _can_predict(ranker: ConsensusRanker) -> bool:
     if not ranker.use_unlabeled:
@@ -58,8 +60,8 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         rows, in the space that the consensus weights. Its score of a feature is how much its answer for all
         rows changes when the feature is permuted.
     max_rows : int, default=10000
-        Rows that teacher and rankers see; beyond that they are a sample, and `notes_` says so. At most half
-        of the rows of the teacher are labelled ones, if there are others.
+        Rows that teacher and rankers see; beyond that they are a sample, and `notes_` says so. Of the rows of
+        teacher and students, labelled ones are at most half of `max_rows`.
     n_features_to_select : int, float or None, default=None
         For `transform`: how many features, which share of them, or all with a share above the mean, 1 / D.
     n_jobs : int, optional
@@ -166,9 +168,11 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         self.importances_per_class_ = None
         per_target = None
         if target.classes is not None:
-            by_class = taught or rank_classes(entries, known, labels, self.seed_, self.n_jobs, progress)
+            by_class = taught
+            if by_class is None:
+                by_class = rank_classes(entries, known, labels, self.seed_, self.n_jobs, progress)
+                step("classes")
             self.importances_per_class_ = by_class.per_column
-            step("classes")
         elif part.per_column is not None:
             per_target = part.per_column
             if taught is not None and taught.per_column is not None:
@@ -209,19 +213,17 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         rng = np.random.default_rng([self.seed_, 0])
         known = target.labeled
         labeled = content_rows(table, target, np.flatnonzero(known))
-        used = _sample(labeled, int(self.max_rows), rng)
+        codes = None if target.classes is None else target.values[:, 0]
+        used = _sample(labeled, int(self.max_rows), rng, codes)
         if len(used) < len(labeled):
             self.notes_.append(
                 f"rankers see a sample of {len(used)} of {len(labeled)} labelled rows (max_rows)"
             )
         if not self.use_unlabeled:
             return used, used
-        others = np.flatnonzero(~known)
-        n_taught = max(int(self.max_rows) // 2, int(self.max_rows) - len(others))
-        taught = _sample(used, n_taught, rng)
-        others = content_rows(table, target, others)
-        others = _sample(others, int(self.max_rows) - len(taught), rng)
-        crowd = np.concatenate([taught, others])
+        taught = _sample(used, int(self.max_rows) // 2, rng, codes)
+        others = content_rows(table, target, np.flatnonzero(~known))
+        crowd = np.concatenate([taught, _sample(others, int(self.max_rows) - len(taught), rng)])
         if len(crowd) < len(table):
             self.notes_.append(
                 f"teacher and students see a sample of {len(crowd)} of {len(table)} rows (max_rows)"
@@ -265,8 +267,17 @@ def _holes(target: Target) -> bool:
     return bool((unknown.any(axis=0) & ~unknown.all(axis=0)).any())
 
 
-def _sample(rows: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """So many of the rows, in their order; all if there are no more."""
+def _sample(
+    rows: np.ndarray, size: int, rng: np.random.Generator, codes: np.ndarray | None = None
+) -> np.ndarray:
+    """So many of the rows, in their order; all if there are no more. No class is lost where that can be."""
     if len(rows) <= size:
         return rows
-    return rows[np.sort(rng.permutation(len(rows))[:size])]
+    drawn = rng.permutation(len(rows))
+    if codes is not None:
+        of = codes[rows[drawn]]
+        first = np.isin(
+            np.arange(len(of)), np.concatenate([np.flatnonzero(of == c)[:KEPT] for c in np.unique(of)])
+        )
+        drawn = np.concatenate([drawn[first], drawn[~first]])
+    return rows[np.sort(drawn[:size])]
