@@ -118,6 +118,33 @@ class TestOtherMethods:
             rank(X, y, method=method, importance="genie3")
 
 
+class TestPreset:
+    def test_paper_alone_means_the_forest(self):
+        X, y, _ = mixed("classification")
+        found = rank(X, y, preset="paper", random_state=0, n_estimators=3)
+        settings = found.settings
+        assert (found.method, settings["supervision"], settings["min_labeled"]) == ("forest", "cv", 0)
+        ranker = ForestRanker.from_preset("paper", random_state=0, n_estimators=3, importance=IMPORTANCES)
+        np.testing.assert_array_equal(found.scores, ranker.fit(X, y).feature_importances_)
+
+    def test_relief(self):
+        X, y, _ = mixed("regression")
+        found = rank(X, y, preset="paper", method="relief", random_state=0)
+        tuned = rank(X, y, method="relief", n_neighbors="auto", influence="auto", random_state=0)
+        np.testing.assert_array_equal(found.scores, tuned.scores)
+
+    def test_named_parameters_win(self):
+        X, y, _ = mixed("regression")
+        found = rank(X, y, preset="paper", supervision=0.3, n_estimators=3)
+        assert (found.settings["supervision"], found.choice) == (0.3, {"supervision": 0.3})
+        assert found.settings["normalize_weights"] is False
+
+    def test_refused(self):
+        X, y, _ = mixed("regression")
+        with pytest.raises(ValueError, match=r"no preset 'papr' \(did you mean 'paper'\?\); there is paper"):
+            rank(X, y, preset="papr")
+
+
 class TestRefused:
     def test_unknown_method(self):
         with pytest.raises(

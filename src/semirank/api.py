@@ -8,6 +8,7 @@ from typing import Any
 from .data.columns import is_anndata
 from .data.read_anndata import read_anndata
 from .rankers.methods import DEFAULT, METHODS
+from .rankers.presets import PRESET_METHOD, preset_parameters
 from .results.files import to_anndata
 from .results.ranking import Ranking
 from .runtime.messages import did_you_mean
@@ -22,6 +23,7 @@ def rank(
     target: str | Sequence[str] | None = None,
     method: str = "auto",
     importance: str | Sequence[str] | None = None,
+    preset: str | None = None,
     task: str = "auto",
     hierarchy: Any = None,
     random_state: Any = None,
@@ -46,6 +48,9 @@ def rank(
     importance : str or sequence of str, optional
         Forests only: the main score, or several with the main one first; by default genie3. The others are
         computed as well.
+    preset : {"paper"}, optional
+        "paper" ranks as the paper's experiments did: w by cross-validation, fully grown trees, the impurity
+        as printed, Relief tuned. Without a method it means the forest; further parameters win over it.
     task, hierarchy, random_state, n_jobs
         As in :class:`semirank.ForestRanker`.
     progress : callable, optional
@@ -72,7 +77,9 @@ def rank(
     """
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method={method!r} is not one of auto, {', '.join(METHODS)}.")
-    row = METHODS[DEFAULT if method == "auto" else method]
+    row = METHODS[(DEFAULT if preset is None else PRESET_METHOD) if method == "auto" else method]
+    if preset is not None:
+        params = preset_parameters(preset, row.name) | params
     params |= {"task": task, "hierarchy": hierarchy, "random_state": random_state, "n_jobs": n_jobs}
     data = X
     if is_anndata(data):

@@ -87,6 +87,14 @@ class TestRank:
         assert given["n_neighbors"] == [10, 20]
         assert given["tune"] is True
 
+    def test_preset(self, folder, call, fake_rank):
+        call("rank", "fruit.csv", "-t", "fruit", "--preset", "paper")
+        call("rank", "fruit.csv", "-t", "fruit", "--preset", "paper", "--method", "relief")
+        assert [(c["method"], c["preset"]) for c in fake_rank] == [("forest", "paper"), ("relief", "paper")]
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "--preset", "papr")
+        assert (code, out) == (2, "")
+        assert "'papr' is not" in err
+
     def test_features_and_patterns(self, folder, call, fake_rank):
         code, *_ = call("rank", "fruit.csv", "-t", "fr*", "--features", "*i*e", "--task", "classification")
         assert code == 0
@@ -243,6 +251,24 @@ class TestReal:
         code, _, err = call("rank", "few.csv", "-t", "fruit", "--set", "n_estimators=8", "--jobs", "1")
         assert code == 0, err
         assert sum("too few for 4 folds" in line for line in err.splitlines()) == 1
+
+    @pytest.mark.parametrize(
+        ("setting", "words"),
+        [
+            (
+                "supervision_grid=[0, 2]",
+                "supervision_grid=[0, 2] must hold one or several numbers in [0, 1].",
+            ),
+            ("target_weights=[1, 1]", "target_weights has 2 numbers, not 1"),
+            ("feature_weights=[1, -1, 1]", "number 1 is -1.0."),
+            ("n_folds=1", "n_folds=1 must be a whole number of at least 2."),
+        ],
+    )
+    def test_settings_that_cannot_be_meant(self, folder, call, setting, words):
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "-q", "--set", setting)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert err.count("\n") == 1
 
     def test_unknown_parameter(self, folder, call):
         code, out, err = call("rank", "fruit.csv", "-t", "fruit", "--set", "trees=8", "--quiet")

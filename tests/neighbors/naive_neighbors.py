@@ -92,6 +92,21 @@ def all_distances(a, b, train):
     return out
 
 
+def varying(table):
+    """The features with at least two different known values: those that d_X is the mean of."""
+    return [i for i, column in enumerate(table.values.T) if len(set(column[~np.isnan(column)])) > 1]
+
+
+def row_distances(d, used):
+    """d_X from the d_i of `all_distances`: their mean over the features `used`, 0 if there is none."""
+    return d[..., used].mean(axis=-1) if used else np.zeros(d.shape[:-1])
+
+
+def leave_out(d, table):
+    """Put the d_i of features that do not vary to 0, so that these score 0."""
+    d[..., [i for i in range(table.shape[1]) if i not in varying(table)]] = 0.0
+
+
 def order(distances, k, unit, skip=None):
     """Positions of the k smallest, ties by position; `unit` is the largest possible distance."""
     ranked = sorted((round(d / unit / TIE), s) for s, d in enumerate(distances) if s != skip)
@@ -167,7 +182,8 @@ def relief(table, target, k, w0, w1, visited=None, sigma=0.0):
     """
     n, n_features = table.shape
     d = all_distances(table, table, table)
-    d_x = d.mean(axis=2)
+    d_x = row_distances(d, varying(table))
+    leave_out(d, table)
     labeled = target.labeled
     w = influences(d_x, labeled, w0, w1)
     scale = ranges(target.values)
@@ -223,6 +239,8 @@ def relief_per_class(table, target, k, visited=None, sigma=0.0, raw_order=False)
     table, target = table.take(target.labeled), target.take(target.labeled)
     y = target.values[:, 0].astype(int)
     d = all_distances(table, table, table)
+    d_x = row_distances(d, varying(table))
+    leave_out(d, table)
     if raw_order:
         spans = [span for _, span in ranges(table.values)]
         keys = [
@@ -230,7 +248,7 @@ def relief_per_class(table, target, k, visited=None, sigma=0.0, raw_order=False)
             for one in table.values.tolist()
         ]
     else:
-        keys = np.round(d.mean(axis=2) / TIE)
+        keys = np.round(d_x / TIE)
     share = [np.mean(y == c) for c in range(y.max() + 1)]
     parts = []
     for r in range(len(table)) if visited is None else visited:

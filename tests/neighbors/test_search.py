@@ -12,7 +12,7 @@ from semirank.neighbors import search as neighbors
 from semirank.neighbors.feature_distance import fit_metric
 from semirank.neighbors.search import Neighbors, SquaredSearch, nearest_l1, row_blocks, run_parts, squares
 
-from .naive_neighbors import all_distances, make_table, order
+from .naive_neighbors import all_distances, make_table, order, row_distances, varying
 
 tables = st.fixed_dictionaries(
     {
@@ -58,7 +58,7 @@ def test_l1_equals_twin(recipe, n, k, other):
     pool = make_table(rng, n, **recipe)
     query = make_table(rng, 6, **recipe) if other else None
     found = nearest_l1(pool, k, query=query)
-    each = all_distances(pool if query is None else query, pool, pool).mean(axis=2)
+    each = row_distances(all_distances(pool if query is None else query, pool, pool), varying(pool))
     for a in range(len(each)):
         rows = order(each[a], k, 1.0, skip=None if other else a)
         assert list(found.rows[a]) == rows
@@ -138,6 +138,26 @@ def test_metric_survives_extreme_and_constant_columns():
     table = Table(values, np.zeros(3, np.int64), tuple("abc"), (None,) * 3)
     scaled = fit_metric(table).scale(values)
     np.testing.assert_allclose(scaled, [[0, 0, 0], [1, 0, 0], [0.5, 0, 0]])
+
+
+def test_features_that_do_not_vary_have_no_part_in_the_distance():
+    """Constant numbers and names, known or not, and features without any value."""
+    rng = np.random.default_rng(2)
+    table = make_table(rng, 50, [0, 3, 0], missing=0.2)
+    gone = np.where(rng.random(50) < 0.5, 1.0, np.nan)
+    values = np.column_stack([table.values, np.full(50, 7.0), gone, gone, np.full((50, 2), np.nan)])
+    kinds = [0, 3, 0, 0, 0, 4, 0, 4]
+    wide = Table(values, np.array(kinds), tuple("abcdefgh"), (None,) * 8)
+    assert fit_metric(wide).varies.tolist() == [True] * 3 + [False] * 5
+    for rows in (None, np.array([3, 40])):
+        for one, other in zip(nearest_l1(table, 6, rows=rows), nearest_l1(wide, 6, rows=rows)):
+            np.testing.assert_array_equal(one, other)
+    # The metric decides, not the rows of the pool.
+    part, metric = wide.take(np.array([0, 1])), fit_metric(wide)
+    found = nearest_l1(part, 1, query=wide, metric=metric)
+    np.testing.assert_array_equal(
+        found.distances, nearest_l1(table.take(np.array([0, 1])), 1, query=table, metric=fit_metric(table))[1]
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1])

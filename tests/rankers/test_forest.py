@@ -752,6 +752,66 @@ def test_genie3_is_the_weighted_mean_over_targets(task, missing_weight):
     assert (per_target[:, alpha == 0] == 0).all()
 
 
+class TestWeights:
+    """The paper's alpha and beta."""
+
+    def test_given_weights_equal_those_of_the_hierarchy(self):
+        X, y, tree = mixed("hierarchical")
+        options = {"hierarchy": tree, "supervision": 0.5}
+        usual = small(**options).fit(X, y)
+        alpha = Hierarchy.from_paths(TREE).weights(0.75)
+        given = small(**options, target_weights=alpha, feature_weights=np.full(X.shape[1], 2.0)).fit(X, y)
+        for name, scores in usual.importances_.items():
+            np.testing.assert_allclose(given.importances_[name], scores, rtol=1e-9)
+
+    @pytest.mark.parametrize("task", ["classification", "multi_target", "multi_label"])
+    def test_without_weights_the_printed_form_is_ours(self, task):
+        """Bit by bit, since finished jobs of the study rely on it."""
+        X, y, _ = mixed(task)
+        one, other = (small(supervision=0.5, normalize_weights=form).fit(X, y) for form in (True, False))
+        for name, scores in one.importances_.items():
+            np.testing.assert_array_equal(other.importances_[name], scores)
+
+    def test_the_printed_form_turns_w_down_in_hierarchies(self):
+        """Divided by their number instead of their sum, the targets count mean(alpha) times as much."""
+        X, y, tree = mixed("hierarchical")
+        varies = np.array([len(set(column[~np.isnan(column)])) > 1 for column in y.T])
+        mean = Hierarchy.from_paths(TREE).weights(0.75)[varies].mean()
+        printed = small(hierarchy=tree, supervision=0.5, normalize_weights=False).fit(X, y)
+        level = mean / (mean + 1)
+        ours = small(hierarchy=tree, supervision=level).fit(X, y)
+        np.testing.assert_allclose(
+            printed.importances_["genie3"], ours.importances_["genie3"] * (mean + 1) / 2, rtol=1e-9
+        )
+
+    def test_only_weighted_targets_are_ranked_for(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 6))
+        y = X[:, [1, 4]]
+        for weights, best in (([1, 0], 1), ([0, 1], 4)):
+            ranker = small(supervision=1.0, target_weights=weights).fit(X, y)
+            assert ranker.feature_importances_.argmax() == best
+
+    @pytest.mark.parametrize(
+        ("weights", "words"),
+        [
+            ([1.0], "has 1 numbers, not 2: give one weight for each target variable"),
+            ([[1.0, 2.0]], r"has the shape \(1, 2\), not 2"),
+            ([1.0, -1.0], "from 0 to 1e[+]09, not all 0; number 1 is -1.0"),
+            ([np.nan, 1.0], "number 0 is nan"),
+            ([np.inf, 1.0], "number 0 is inf"),
+            ([0.0, 0.0], "all are 0"),
+            ("heavy", "must be an array of 2 numbers, one for each target variable"),
+        ],
+    )
+    def test_bad_weights(self, weights, words):
+        X, y, _ = mixed("multi_target")
+        with pytest.raises(ValueError, match=f"^target_weights .*{words}"):
+            small(target_weights=weights).fit(X, y[:, :2])
+        with pytest.raises(ValueError, match=r"^feature_weights has 1 numbers"):
+            small(feature_weights=[1.0]).fit(X, y)
+
+
 def test_per_target_scores_tell_targets_apart():
     X, y, _, _ = planted("multi_target")
     ranker = small(supervision=1.0, ensemble="bagging").fit(X, y)
@@ -804,6 +864,19 @@ class TestPredict:
         known = ~np.isnan(y)
         assert ranker.score(X, y) == pytest.approx(average_precision_score(y[known], shares[known]))
         np.testing.assert_array_equal(ranker.predict(X), shares >= 0.5)
+
+    @pytest.mark.parametrize("task", ["multi_label", "hierarchical"])
+    def test_threshold_of_label_sets(self, task):
+        X, y, tree = mixed(task)
+        ranker = small(supervision=1.0, n_estimators=20, hierarchy=tree).fit(X, y)
+        shares = ranker.predict_proba(X)
+        for threshold in (0, 0.2, 0.8, 1.0):
+            np.testing.assert_array_equal(ranker.predict(X, threshold=threshold), shares >= threshold)
+        with pytest.raises(ValueError, match=r"threshold=1.5 must be a number in \[0, 1\]"):
+            ranker.predict(X, threshold=1.5)
+        X, y, _ = mixed("regression")
+        with pytest.raises(ValueError, match=r"threshold=0.3 is for label sets, not for task='regression'"):
+            small(supervision=1.0).fit(X, y).predict(X, threshold=0.3)
 
     def test_a_label_brings_its_ancestors(self):
         tree = Hierarchy.from_paths(TREE)

@@ -27,7 +27,7 @@ from .test_forest import mixed, small
 
 
 def folds_of(ranker: ForestRanker, target) -> np.ndarray:
-    return fold_numbers(target, 4, np.random.default_rng([ranker.seed_, 2**31]))
+    return fold_numbers(target, ranker.n_folds, np.random.default_rng([ranker.seed_, 2**31]))
 
 
 def hidden(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def scored_over_folds(ranker, X, y, tree, predict) -> float:
     target = encode_target(y, hierarchy=tree)
     fold = folds_of(ranker, target)
     prototypes = np.zeros(target.columns().shape)
-    for f in range(4):
+    for f in range(ranker.n_folds):
         held = np.flatnonzero(fold == f)
         prototypes[held] = predict(hidden(y, held), held)
     rows = np.flatnonzero(fold >= 0)
@@ -97,6 +97,54 @@ def test_forests_for_predictions_predict_the_same_bits(task, ensemble):
             np.testing.assert_array_equal(one, other)
         n_whole, n_less = (sum(len(m.tree.feature) for m in f.members) for f in (whole, less))
         assert n_less < n_whole if w < 1 else n_less <= n_whole
+
+
+class TestGrid:
+    """The paper's knobs: which levels are compared, in how many folds, by how many neighbours."""
+
+    @pytest.mark.parametrize("rule", ["cv", "oob", "judge"])
+    def test_levels(self, rule):
+        X, y, _ = mixed("regression")
+        ranker = small(supervision=rule, supervision_grid=[1, 0.3, 0.3, 0.0]).fit(X, y)
+        found = [row["supervision"] for row in ranker.supervision_path_]
+        assert found == [0.0, 0.3, 1.0]
+        usual = small(supervision=rule).fit(X, y).supervision_path_
+        assert [row for row in usual if row["supervision"] == 1.0] == ranker.supervision_path_[-1:]
+
+    def test_folds(self):
+        X, y, tree = mixed("regression")
+        grid = {"supervision_grid": [0.5], "n_folds": 6, "n_estimators": 3}
+        ranker = small(supervision="cv", **grid).fit(X, y)
+
+        def predict(y_seen, held):
+            forest = small(supervision=0.5, n_estimators=3).fit(X, y_seen)._forest
+            return predict_forest(forest, encode_features(X).values[held])
+
+        (row,) = ranker.supervision_path_
+        assert row == {"supervision": 0.5, "score": scored_over_folds(ranker, X, y, tree, predict)}
+
+    def test_neighbours_of_the_judge(self):
+        X, y, tree = mixed("regression")
+        ranker = small(supervision="judge", supervision_grid=[1.0], judge_neighbors=2).fit(X, y)
+        table = encode_features(X)
+
+        def predict(y_seen, held):
+            ranking = small(supervision=1.0).fit(X, y_seen).feature_importances_
+            return knn_predict(ranking, table, encode_target(y_seen), table.take(held), k=2)[0, 0]
+
+        (row,) = ranker.supervision_path_
+        assert row["score"] == scored_over_folds(ranker, X, y, tree, predict)
+
+    @pytest.mark.parametrize("grid", [[], [0.5, 1.5], [-0.1, 1], 0.5, "all", [True], [None], [[0.5]]])
+    def test_bad_grids(self, grid):
+        X, y, _ = mixed("regression")
+        with pytest.raises(ValueError, match=r"must hold one or several numbers in \[0, 1\]"):
+            small(supervision="cv", supervision_grid=grid).fit(X, y)
+
+    def test_the_judge_needs_full_supervision_to_compare_with(self):
+        X, y, _ = mixed("regression")
+        with pytest.raises(ValueError, match="lacks 1, with which supervision='judge' compares"):
+            small(supervision="judge", supervision_grid=[0.25, 0.5]).fit(X, y)
 
 
 class TestByHand:

@@ -91,6 +91,81 @@ def test_each_target_alone(n_targets):
     np.testing.assert_allclose(found.per_target, per_target, atol=1e-10)
 
 
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.sampled_from(list(TASKS)), st.sampled_from([0.0, 0.5]))
+def test_features_that_do_not_vary_equal_the_twin(seed, task, unlabeled):
+    """They score 0 and change nothing for the others, alone or in front of them."""
+    rng = np.random.default_rng(seed)
+    table = make_table(rng, 14, [0, 3, 0, 2, 0, 3], 0.25)
+    values = table.values
+    values[:, rng.integers(6)] = np.nan
+    column = values[:, rng.integers(6)]
+    column[~np.isnan(column)] = 1.0
+    target = make_target(rng, 14, task, unlabeled)
+    found = relief_scores(table, target, n_neighbors=(4,))
+    expected, per_target, errors = naive.relief(table, target, 4, 0.0, 1.0)
+    np.testing.assert_allclose(found.importances, expected, atol=1e-10)
+    np.testing.assert_allclose(found.per_target, per_target, atol=1e-10)
+    np.testing.assert_allclose(found.standard_errors, errors, atol=1e-6)
+    used = naive.varying(table)
+    assert not np.delete(found.importances, used).any()
+    part = Table(values[:, used], table.n_values[used], tuple("abcdef")[: len(used)], (None,) * len(used))
+    np.testing.assert_array_equal(
+        found.importances[used], relief_scores(part, target, n_neighbors=(4,)).importances
+    )
+
+
+def test_no_feature_varies():
+    table = Table(np.ones((12, 2)), np.zeros(2, np.int64), ("a", "b"), (None, None))
+    target = make_target(np.random.default_rng(0), 12, "multi_target", 0.3)
+    found = relief_scores(table, target, n_neighbors=(2, 3))
+    assert not found.importances.any()
+    assert not found.per_target.any()
+    assert not found.standard_errors.any()
+
+
+@pytest.mark.parametrize("unlabeled", [0.0, 0.4])
+def test_tuning_leaves_out_what_does_not_vary(unlabeled):
+    """Also what is constant in the rows of a fold alone, where a fold has rows of its own."""
+    rng = np.random.default_rng(3)
+    table, target = make_table(rng, 40, [0, 3, 0], 0.1), make_target(rng, 40, "regression", unlabeled)
+    wide = np.column_stack([np.full(40, np.nan), table.values, np.ones(40)])
+    wide = Table(wide, np.array([0, 0, 3, 0, 0]), tuple("vabcw"), (None,) * 5)
+    options = {"n_neighbors": (3, 6), "influence": INFLUENCES[:3], "seed": 1}
+    one, other = relief_scores(table, target, **options), relief_scores(wide, target, **options)
+    assert one.path == other.path
+    np.testing.assert_array_equal(other.importances, [0.0, *one.importances, 0.0])
+
+
+def test_candidates_are_compared_as_auto_does():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.where(np.arange(60) < 40, X[:, 1] + 0.1 * X[:, 2], np.nan)
+    auto = ReliefRanker(n_neighbors="auto", influence="auto", random_state=0).fit(X, y)
+    named = ReliefRanker(n_neighbors=[30, 15, 20, 15], influence=list(INFLUENCES), random_state=0).fit(X, y)
+    assert named.tuning_path_ == auto.tuning_path_
+    assert (named.n_neighbors_, named.influence_) == (auto.n_neighbors_, auto.influence_)
+    few = ReliefRanker(n_neighbors=np.array([4, 2]), influence=[(0.5, 0.5), [0, 1]], random_state=0).fit(X, y)
+    tried = [(row["n_neighbors"], row["w0"], row["w1"]) for row in few.tuning_path_]
+    assert tried == [(2, 0.0, 1.0), (2, 0.5, 0.5), (4, 0.0, 1.0), (4, 0.5, 0.5)]  # in the order of ties
+    one = ReliefRanker(n_neighbors=[4], influence=[(0.5, 0.5)]).fit(X, y)
+    assert (one.tuning_path_, one.n_neighbors_, one.influence_) == ([], 4, (0.5, 0.5))
+
+
+def test_folds_and_neighbours_of_the_choice():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.where(np.arange(60) < 40, X[:, 1] + 0.1 * X[:, 2], np.nan)
+    options = {"n_neighbors": [5, 20], "random_state": 0}
+    usual = ReliefRanker(**options).fit(X, y).tuning_path_
+    assert judge_neighbors(40) == 6
+    assert ReliefRanker(n_folds=4, judge_neighbors=6, **options).fit(X, y).tuning_path_ == usual
+    for change in ({"n_folds": 5}, {"judge_neighbors": 2}):
+        assert ReliefRanker(**options, **change).fit(X, y).tuning_path_ != usual
+    with pytest.warns(UserWarning, match="only 40 labelled rows, too few for 21 folds"):
+        ReliefRanker(n_folds=21, **options).fit(X, y)
+
+
 @pytest.mark.parametrize("n", [2, 3])
 def test_as_few_rows_as_can_be(n):
     """Two rows have one pair each way; two visited rows have a standard error."""
@@ -411,7 +486,13 @@ def test_degenerate_data_has_a_documented_result():
         ({"influence": (0.0, 0.5, 1.0)}, "0 <= w0 <= w1 <= 1"),
         ({"influence": (-0.5, 0.5)}, "0 <= w0 <= w1 <= 1"),
         ({"influence": ("a", "b")}, "0 <= w0 <= w1 <= 1"),
+        ({"influence": []}, "0 <= w0 <= w1 <= 1"),
+        ({"influence": [(0.0, 1.0), (0.5, 0.25)]}, "0 <= w0 <= w1 <= 1"),
         ({"n_neighbors": True}, "n_neighbors=True is neither"),
+        ({"n_neighbors": []}, r"n_neighbors=\[\] is neither"),
+        ({"n_neighbors": [5, 0]}, r"n_neighbors=\[5, 0\] is neither"),
+        ({"n_folds": 1}, "n_folds=1 must be a whole number of at least 2"),
+        ({"judge_neighbors": 0}, "judge_neighbors=0 is neither"),
         ({"n_iterations": 0}, "n_iterations=0 is neither"),
         ({"neighbor_weights": -1.0}, "neighbor_weights=-1.0 must be"),
         ({"neighbor_weights": np.inf}, "neighbor_weights=inf must be"),

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from semirank.data.hierarchy import Hierarchy
 from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
@@ -21,6 +22,7 @@ from semirank.datasets.registry import open_dataset
 from semirank.rankers.forest_supervision import CV_LEVELS
 from semirank.rankers.methods import ENSEMBLES, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
 from semirank.study import PRESETS
+from semirank.study.changes import CONSTANTS_LEFT_OUT, changes_for_forests
 from semirank.study.jobs import rank_both, run_job
 from semirank.study.plan import (
     JOB_FAMILIES,
@@ -54,6 +56,7 @@ def test_presets_have_the_numbers_of_the_design():
     paper = PRESETS["paper"]
     assert (paper.n_folds, paper.n_labeled, paper.n_trees) == (10, (50, 100, 200, 350, 500), 100)
     assert (paper.rule, paper.levels, paper.min_labeled, paper.tuning_trees) == ("cv", CV_LEVELS, 0, 100)
+    assert (paper.normalize_weights, QUICK.normalize_weights) == (False, True)
     assert (QUICK.n_folds, QUICK.n_labeled, QUICK.rule) == (3, (50, 200, 500), "oob")
     assert (QUICK.levels, QUICK.tuning_trees, QUICK.min_labeled) == ((0, 0.25, 0.5, 0.75, 1), 25, 4)
     for preset in PRESETS.values():
@@ -122,7 +125,10 @@ def test_keys_change_with_all_that_matters(study):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_committed_records_have_the_keys_of_this_version(preset):
-    """A key that changes would make everybody's finished jobs count as outdated."""
+    """A key that changes would make everybody's finished jobs count as outdated.
+
+    Where a definition changed, a job has its key from before or, done again, the one from after.
+    """
     path = Path(__file__).parents[2] / "results" / preset / "records.csv.gz"
     if not path.exists():
         pytest.skip("no committed records here")
@@ -131,8 +137,35 @@ def test_the_committed_records_have_the_keys_of_this_version(preset):
     assert len(rows) > 1000
     for key, row in rows.items():
         study = Study(PRESETS[preset], int(row["seed"]), None)
-        place = (int(row["fold"]), int(row["n_labeled"]), row["family"])
-        assert job_key(row["dataset"], row["sha256"], *place, study) == key
+        place = (row["dataset"], row["sha256"], int(row["fold"]), int(row["n_labeled"]), row["family"])
+        changed = {"relief": (CONSTANTS_LEFT_OUT,)}.get(row["family"], ())
+        if row["family"] in ENSEMBLES:
+            changed = changes_for_forests(row["task"], study.preset.normalize_weights)
+        assert key in (job_key(*place, study), job_key(*place, study, changed))
+
+
+def test_the_paper_preset_is_the_one_of_the_rankers():
+    """One definition: jobs give what `from_preset` gives, hierarchies and their weights included."""
+    from semirank import ForestRanker, ReliefRanker
+
+    rng = np.random.default_rng(2)
+    table = Table(rng.random((60, 4)), np.zeros(4, int), tuple("abcd"), (None,) * 4)
+    tree = Hierarchy.from_paths(["r", "r/s", "t"])
+    y = tree.close((table.values[:, [0, 1, 2]] > [0.3, 0.6, 0.5]).astype(float))
+    y[30:] = np.nan
+    target = Target("hierarchical", y, tree.labels, tree.weights(0.75), None, tree)
+    preset = replace(PRESETS["paper"], n_trees=4, tuning_trees=4)
+    found = rank_both("random_forest", table, target, preset, 5)["ssl"]
+    ranker = ForestRanker.from_preset("paper", n_estimators=4, random_state=5).fit(table, target)
+    assert ranker.supervision_ == found.setting["w"]
+    np.testing.assert_array_equal(ranker.importances_["genie3"], found.scores["genie3"])
+    found = rank_both("relief", table, target, preset, 5)["ssl"]
+    ranker = ReliefRanker.from_preset("paper", random_state=5).fit(table, target)
+    assert (ranker.n_neighbors_, ranker.influence_) == (
+        found.setting["k"],
+        (found.setting["w0"], found.setting["w1"]),
+    )
+    np.testing.assert_array_equal(ranker.feature_importances_, found.scores["relief"])
 
 
 def test_seeds_and_keys_are_the_same_in_another_process():

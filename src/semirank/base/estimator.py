@@ -18,7 +18,7 @@ from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import NUMBERS, TASKS
 from ..judging.measures import task_score
-from .parameters import SHARED, check_parameters, with_shared_parts
+from .parameters import SHARED, UNIT_INTERVAL, check_parameters, with_shared_parts
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -128,10 +128,20 @@ class PredictorMixin(EncodingBase):
         """Class shares, numbers or label shares of new rows."""
         raise NotImplementedError
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predictions in the terms of y; label sets as 0/1 rows, ancestors included."""
+    def predict(self, X: Any, *, threshold: float = 0.5) -> np.ndarray:
+        """Predictions in the terms of y; label sets as 0/1 rows, ancestors included.
+
+        Parameters
+        ----------
+        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
+        threshold : float in [0, 1], default=0.5
+            For label sets: the share from which on a label is predicted.
+        """
+        check_parameters({"threshold": [UNIT_INTERVAL]}, {"threshold": threshold})
         prototypes = self._prototypes(X)
-        return decode(self._target_schema, prototypes)
+        if threshold != 0.5 and not TASKS[self.task_].is_label_set:
+            raise ValueError(f"threshold={threshold!r} is for label sets, not for task={self.task_!r}.")
+        return decode(self._target_schema, prototypes, threshold)
 
     @available_if(has_shares)
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -60,6 +60,8 @@ UNIT_INTERVAL = Numbers("a number in [0, 1]", Real, 0, 1, "both")
 NOT_NEGATIVE = Numbers("a number of at least 0", Real, 0, None, "left")
 POSITIVE = Numbers("a number above 0", Real, 0, None, "neither")
 
+_LARGEST_WEIGHT = 1e9
+
 # The parameters of y and of columns (`task`, `unlabeled`, ...) are checked where the data are read.
 SHARED: dict[str, list[Any]] = {
     "use_unlabeled": ["boolean"],
@@ -107,6 +109,35 @@ def _complaint(value: Any, allowed: list[Any]) -> str:
     if len(words) == 1:
         return f"must be {words[0]}"
     return f"is neither {', '.join(words[:-1])} nor {words[-1]}"
+
+
+def weights_of(given: Any, name: str, count: int, what: str) -> np.ndarray | None:
+    """The weights that a parameter holds, one per feature or target variable; None where none are given.
+
+    Examples
+    --------
+    >>> weights_of([1, 2.5], "target_weights", 2, "target variable")
+    array([1. , 2.5])
+    >>> weights_of([1, -2], "target_weights", 2, "target variable")
+    Traceback (most recent call last):
+    ...
+    ValueError: target_weights must hold numbers from 0 to 1e+09, not all 0; number 1 is -2.0.
+    """
+    if given is None:
+        return None
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of {count} numbers, one for each {what}.") from None
+    if weights.shape != (count,):
+        got = f"{len(weights)} numbers" if weights.ndim == 1 else f"the shape {weights.shape}"
+        raise ValueError(f"{name} has {got}, not {count}: give one weight for each {what}.")
+    # Up to a bound, so that squares of weighted sums stay far from the largest float.
+    bad = np.flatnonzero(~((weights >= 0) & (weights <= _LARGEST_WEIGHT)))
+    if len(bad) or not weights.any():
+        at = f"number {bad[0]} is {weights[bad[0]]}" if len(bad) else "all are 0"
+        raise ValueError(f"{name} must hold numbers from 0 to {_LARGEST_WEIGHT:g}, not all 0; {at}.")
+    return weights
 
 
 def seed_of(random_state: Any) -> int:

@@ -10,11 +10,13 @@ import typer
 
 from ..data.tasks import TASKS
 from ..rankers.methods import DEFAULT, IMPORTANCES, METHODS
+from ..rankers.presets import PRESET_METHOD, PRESETS
 
 Task = StrEnum("Task", ["auto", *TASKS])  # type: ignore[misc]  # names that are not literals
 
 
 Method = StrEnum("Method", ["auto", *METHODS])  # type: ignore[misc]
+Preset = StrEnum("Preset", list(PRESETS))  # type: ignore[misc]
 
 Files = Annotated[
     list[str],
@@ -43,6 +45,10 @@ TaskOption = Annotated[Task, typer.Option("--task", help="Kind of target; auto i
 _WORDS = "; ".join(f"{name}: {method.words}" for name, method in METHODS.items())
 MethodOption = Annotated[
     Method, typer.Option("--method", "-m", help=f"How to rank; auto is {DEFAULT}. {_WORDS}.")
+]
+PresetOption = Annotated[
+    Preset | None,
+    typer.Option("--preset", help=f"Settings of the paper's experiments; alone it means {PRESET_METHOD}."),
 ]
 Importance = Annotated[
     list[str] | None,

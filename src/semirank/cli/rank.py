@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..rankers.presets import PRESET_METHOD
 from . import options, terminal
 from .results import check_outputs, compute, deliver, origin
 
@@ -22,6 +23,7 @@ def rank(
     labels: options.Labels = None,
     method: options.MethodOption = options.Method["auto"],
     importance: options.Importance = None,
+    preset: options.PresetOption = None,
     labels_from_column: options.LabelsFrom = None,
     hierarchy: options.HierarchyFile = None,
     set_: options.Set = None,
@@ -43,7 +45,10 @@ def rank(
         files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
         labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed,
     )  # fmt: skip
-    params = {"method": method.value, "random_state": seed, "n_jobs": jobs} | given.params
+    chosen = {"method": method.value}
+    if preset is not None:
+        chosen = {"method": PRESET_METHOD if method == "auto" else method.value, "preset": preset.value}
+    params = chosen | {"random_state": seed, "n_jobs": jobs} | given.params
     if names := split_commas(importance):
         params["importance"] = names if len(names) > 1 else names[0]
     ranking = rank_with_progress(given.X, given.target, params, given.notes, quiet)

@@ -7,7 +7,7 @@ import numpy as np
 from .target import Target
 
 
-def decode(schema: Target, prototypes: np.ndarray) -> np.ndarray:
+def decode(schema: Target, prototypes: np.ndarray, threshold: float = 0.5) -> np.ndarray:
     """Predictions: a class, a number, several numbers, or a 0/1 row per label set.
 
     Parameters
@@ -15,11 +15,12 @@ def decode(schema: Target, prototypes: np.ndarray) -> np.ndarray:
     schema : Target
         Any rows of the fitted target; only its task, classes and hierarchy are used.
     prototypes : ndarray of shape (n_rows, n_columns)
+    threshold : float, default=0.5
 
     Returns
     -------
     ndarray
-        Labels with a share of at least 0.5 are predicted; a predicted label brings its ancestors.
+        Labels with a share of at least `threshold` are predicted; a predicted label brings its ancestors.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def decode(schema: Target, prototypes: np.ndarray) -> np.ndarray:
         return prototypes[:, 0]
     if schema.task == "multi_target":
         return prototypes
-    labels = (prototypes >= 0.5).astype(np.float64)
+    labels = (prototypes >= threshold).astype(np.float64)
     if schema.hierarchy is not None:
         labels = schema.hierarchy.close(labels)
     return labels.astype(np.int64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -15,7 +16,8 @@ from ..data.encode_target import encode_target
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import judge_neighbors, knn_predict
+from ..judging.knn_judge import judge_neighbors as usual_neighbors
+from ..judging.knn_judge import knn_predict
 from ..judging.measures import task_score
 from ..judging.splits import fold_numbers
 from ..results.evaluation import Evaluation, RankerScore
@@ -28,7 +30,9 @@ from .ranking_cache import RankingCache
 
 Trials = dict[tuple[str, bool], list[np.ndarray]]  # (ranker, with unlabelled rows) -> importances by split
 NO_RANKING = "no ranking"
-_CONSTRAINTS = SHARED | {"n_folds": [at_least(2)], "n_repeats": [at_least(1)]}
+_CONSTRAINTS = SHARED | {
+    "n_folds": [at_least(2)], "n_repeats": [at_least(1)], "judge_neighbors": [at_least(1), None],
+}  # fmt: skip
 
 
 def evaluate(
@@ -38,6 +42,7 @@ def evaluate(
     methods: Any = None,
     n_repeats: int = 5,
     n_folds: int = 5,
+    judge_neighbors: int | None = None,
     task: str = "auto",
     hierarchy: Any = None,
     hierarchy_decay: float = 0.75,
@@ -70,6 +75,9 @@ def evaluate(
         and falls back to 1 where unlabelled rows do not help. Relief has its untuned defaults.
     n_repeats : int, default=5
     n_folds : int, default=5
+    judge_neighbors : int, optional
+        Nearest labelled rows that the judge predicts from; by default the square root of their number, but
+        at least 3 and at most 20.
     task, hierarchy, hierarchy_decay, categorical_features, unlabeled
         As in the rankers.
     random_state : int, RandomState or None, default=0
@@ -100,7 +108,8 @@ def evaluate(
     ('correlation', 'no difference', 2)
     """
     began = time.perf_counter()
-    check_parameters(_CONSTRAINTS, {"n_folds": n_folds, "n_repeats": n_repeats, "n_jobs": n_jobs})
+    given = {"n_folds": n_folds, "n_repeats": n_repeats, "judge_neighbors": judge_neighbors, "n_jobs": n_jobs}
+    check_parameters(_CONSTRAINTS, given)
     seed = seed_of(random_state)
     notes: list[str] = []
     table = encode_features(X, categorical_features=categorical_features)
@@ -124,13 +133,14 @@ def evaluate(
 
     step("rankings")
     each = [*trials.values(), [np.ones(table.shape[1])] * (n_folds * n_repeats)]
-    scores = _judge(table, target, folds, [np.stack(split) for split in zip(*each)], n_jobs)
+    judge = partial(_judge, table, target, folds, k=judge_neighbors, n_jobs=n_jobs)
+    scores = judge([np.stack(split) for split in zip(*each)])
     rankers = _compare([*trials, (NO_RANKING, False)], scores, target.task)
     best = rankers[0]
     # Unlabelled rows must earn their place.
     use_unlabeled = best.effect is not None and best.effect.verdict > 0
     step("judge")
-    forward, reverse = _addition_curves(table, target, folds, trials[best.name, use_unlabeled], n_jobs)
+    forward, reverse = _addition_curves(judge, table.shape[1], trials[best.name, use_unlabeled])
     better = TASKS[target.task].greater_is_better
     sizes = addition_sizes(table.shape[1])
     step("features")
@@ -257,7 +267,12 @@ def _rank_all(
 
 
 def _judge(
-    table: Table, target: Target, folds: np.ndarray, importances: list[np.ndarray], n_jobs: int | None
+    table: Table,
+    target: Target,
+    folds: np.ndarray,
+    importances: list[np.ndarray],
+    k: int | None,
+    n_jobs: int | None,
 ) -> Estimate:
     """Scores of several rankings, given for every split as an array (n_rankings, n_features).
 
@@ -271,8 +286,8 @@ def _judge(
     prototypes = np.empty((len(folds), len(importances[0]), len(rows), width))
     for (repeat, held), weights in zip(_held(folds), importances):
         seen = target.hide(held)
-        k = judge_neighbors(int(seen.labeled.sum()))
-        found = knn_predict(weights, table, seen, table.take(held), k=k, n_jobs=n_jobs)
+        near = k or usual_neighbors(int(seen.labeled.sum()))
+        found = knn_predict(weights, table, seen, table.take(held), k=near, n_jobs=n_jobs)
         prototypes[repeat][:, place[held]] = found[:, 0]
     truth = target.values[rows]
 
@@ -284,11 +299,11 @@ def _judge(
 
 
 def _addition_curves(
-    table: Table, target: Target, folds: np.ndarray, importances: list[np.ndarray], n_jobs: int | None
+    judge: Callable[[list[np.ndarray]], Estimate], n_features: int, importances: list[np.ndarray]
 ) -> list[Estimate]:
     """Scores of the best 1, 2, 4, ... features of a ranking, given for every split, and of the worst."""
-    subsets = [feature_subsets(one, table.shape[1]) for one in importances]
-    return [_judge(table, target, folds, [subset[which] for subset in subsets], n_jobs) for which in (1, 2)]
+    subsets = [feature_subsets(one, n_features) for one in importances]
+    return [judge([subset[which] for subset in subsets]) for which in (1, 2)]
 
 
 def _compare(trials: list[tuple[str, bool]], scores: Estimate, task: str) -> list[RankerScore]:

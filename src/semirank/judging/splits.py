@@ -124,11 +124,11 @@ def fold_numbers(target: Target, n_folds: int, rng: np.random.Generator) -> np.n
     return fold
 
 
-def too_few_for_tuning(target: Target) -> str:
+def too_few_for_tuning(target: Target, n_folds: int = TUNING_FOLDS) -> str:
     """Why there can be no cross-validation over the labelled rows, "" if there can."""
     n_labeled = int(target.labeled.sum())
-    enough = n_labeled >= 2 * TUNING_FOLDS
-    return "" if enough else f"only {n_labeled} labelled rows, too few for {TUNING_FOLDS} folds"
+    enough = n_labeled >= 2 * n_folds
+    return "" if enough else f"only {n_labeled} labelled rows, too few for {n_folds} folds"
 
 
 def _share(n: int, fold: int, n_folds: int) -> int:

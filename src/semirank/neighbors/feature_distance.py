@@ -51,11 +51,14 @@ class Metric:
         Smallest and largest value of the numeric features; 0 and 1 for nominal ones, whose codes stay.
     n_values : ndarray of shape (n_features,), int64
         0 for numeric features, else the number of declared values.
+    varies : ndarray of bool, shape (n_features,)
+        Features with at least two different known values; the others have no part in d_X.
     """
 
     low: np.ndarray
     high: np.ndarray
     n_values: np.ndarray
+    varies: np.ndarray
 
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Numbers as their place in the range, 0 where the range is 0 (missing or not); codes stay."""
@@ -77,5 +80,6 @@ def fit_metric(table: Table) -> Metric:
     """
     low, high = ranges(table.values)
     nominal = table.n_values > 0
+    varies = low < high
     low, high = np.where(nominal, 0.0, low), np.where(nominal, 1.0, high)
-    return Metric(low, high, np.asarray(table.n_values, dtype=np.int64))
+    return Metric(low, high, np.asarray(table.n_values, dtype=np.int64), varies)

@@ -42,6 +42,8 @@ def nearest_l1(
 ) -> Neighbors:
     """The k nearest rows of `pool` by d_X, the mean of the d_i: Relief's distance (Def. 1.6).
 
+    Features that do not vary, by the metric, are left out; where none does, all distances are 0.
+
     Parameters
     ----------
     pool : Table
@@ -73,20 +75,20 @@ def nearest_l1(
     from .kernels import CELL, l1_block
 
     metric = fit_metric(pool) if metric is None else metric
-    scaled = metric.scale(pool.values)
+    scaled, n_values = _in_distance(metric, pool)
     if query is None:
         own = np.arange(len(pool)) if rows is None else np.asarray(rows, dtype=np.int64)
         asked = scaled if rows is None else scaled[own]
         k = max(0, min(k, len(pool) - 1))
     else:
         own = np.full(len(query), -1)
-        asked = metric.scale(query.values)
+        asked, _ = _in_distance(metric, query)
         k = min(k, len(pool))
-    cells = float(len(metric.n_values)) * (4 * len(scaled) + len(asked))  # measured
+    cells = float(len(n_values)) * (4 * len(scaled) + len(asked))  # measured
     ensure_room(8.0 * cells, f"Comparing {len(asked)} rows with {len(scaled)}")
-    order, n_plain = plain_first(scaled, asked, metric.n_values)
+    order, n_plain = plain_first(scaled, asked, n_values)
     own_rows = asked is scaled
-    scaled, n_values = scaled.take(order, axis=1), metric.n_values[order]
+    scaled, n_values = scaled.take(order, axis=1), n_values[order]
     asked = scaled if own_rows else asked.take(order, axis=1)
     layout = l1_layout(scaled, asked, n_values)
     numbers, offset, words = layout.rows(asked)
@@ -110,6 +112,15 @@ def nearest_l1(
 
     parts = run_parts(work, row_blocks(len(asked), len(pool)), n_jobs, progress)
     return Neighbors(*(np.concatenate(part) for part in zip(*parts)))
+
+
+def _in_distance(metric: Metric, table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Scaled rows and numbers of values of the features that vary; without any, one column of zeros."""
+    if metric.varies.all():
+        return metric.scale(table.values), metric.n_values
+    if not metric.varies.any():
+        return np.zeros((len(table), 1)), np.zeros(1, np.int64)
+    return metric.scale(table.values)[:, metric.varies], metric.n_values[metric.varies]
 
 
 def nearest_points(

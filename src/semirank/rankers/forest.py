@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.estimator import PredictorMixin
-from ..base.parameters import COUNT, SHARE, UNIT_INTERVAL, Names, at_least, check_parameters, seed_of
+from ..base.parameters import (
+    COUNT,
+    SHARE,
+    UNIT_INTERVAL,
+    Names,
+    at_least,
+    check_parameters,
+    seed_of,
+    weights_of,
+)
 from ..base.ranker import RankerBase, Scores
 from ..data.table import Table
 from ..data.target import Target
+from ..judging.splits import TUNING_FOLDS
 from ..runtime.progress import Progress
 from ..trees.ensemble import forest_plan, forest_scores, grow_forest, predict_forest, prepare
 from ..trees.scores import OUT_OF_BAG_SCORES
+from ..trees.tree_text import tree_text
 from .forest_supervision import choose_supervision
 from .methods import ENSEMBLES, IMPORTANCES
+from .presets import PresetMixin
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ForestRanker(RankerBase, PredictorMixin):
+class ForestRanker(PresetMixin, RankerBase, PredictorMixin):
     """Rank features by an ensemble of semi-supervised predictive clustering trees.
 
     Rows without a target take part: a split is good if it makes the two sides purer in the target, where that
@@ -41,6 +54,23 @@ class ForestRanker(RankerBase, PredictorMixin):
         w: 1 looks at the target only, 0 at the features only. Or a rule that picks it: "judge" compares the
         rankings by nearest-neighbour predictions and leaves w = 1 only for a clear gain; "cv" (the paper's)
         and "oob" compare the error of the forests.
+    supervision_grid : sequence of float in [0, 1], optional
+        The levels that a rule compares; by default 0, 0.1, ..., 1 for "cv" and "oob", and 0.25, 0.5, 0.75, 1
+        for "judge", which compares all others with 1.
+    n_folds : int, default=4
+        Folds of the labelled rows for "cv" and "judge".
+    judge_neighbors : int, optional
+        Nearest rows that "judge" predicts from; by default the square root of the number of labelled rows,
+        but at least 3 and at most 20.
+    target_weights : array of shape (n_targets,), optional
+        How much each target variable counts in the impurity, the paper's alpha; by default 1, and in
+        hierarchies less for deeper labels. Classes are one variable.
+    feature_weights : array of shape (n_features,), optional
+        How much each feature counts in the impurity, the paper's beta; by default 1. A feature of weight 0
+        is still tested and ranked.
+    normalize_weights : bool, default=True
+        Divide the weights of either side by their sum, so that w means the same whatever they are; False
+        divides by the number of variables, as the paper prints it.
     n_estimators : int, default=100
     missing_weight : {"all", "known"}, default="all"
         How much a variable with missing values counts in a node: by all rows, or by those where it is known.
@@ -85,6 +115,12 @@ class ForestRanker(RankerBase, PredictorMixin):
     ensemble: str = "random_forest"
     importance: str | Sequence[str] = "genie3"
     supervision: float | str = "judge"
+    supervision_grid: Sequence[float] | None = None
+    n_folds: int = TUNING_FOLDS
+    judge_neighbors: int | None = None
+    target_weights: Any = None
+    feature_weights: Any = None
+    normalize_weights: bool = True
     n_estimators: int = 100
     missing_weight: str = "all"
     max_features: int | float | str | None = None
@@ -97,6 +133,9 @@ class ForestRanker(RankerBase, PredictorMixin):
     _parameter_constraints = {  # noqa: RUF012  as scikit-learn has it
         "ensemble": [Names(*ENSEMBLES)],
         "supervision": [UNIT_INTERVAL, Names("judge", "cv", "oob")],
+        "n_folds": [at_least(2)],
+        "judge_neighbors": [at_least(1), None],
+        "normalize_weights": ["boolean"],
         "n_estimators": [at_least(1)],
         "missing_weight": [Names("all", "known")],
         "max_features": [COUNT, SHARE, Names("sqrt"), None],
@@ -123,9 +162,24 @@ class ForestRanker(RankerBase, PredictorMixin):
             asked.append("supervision='oob'")
         if asked and not self.bootstrap:
             raise ValueError(f"{asked[0]} needs out-of-bag rows, which bootstrap=False does not leave.")
+        self._levels()
 
     def _importances(self) -> tuple[str, ...]:
         return (self.importance,) if isinstance(self.importance, str) else tuple(self.importance)
+
+    def _levels(self) -> tuple[float, ...] | None:
+        """The levels of w to compare; None for those of the rule."""
+        grid = self.supervision_grid
+        if grid is None:
+            return None
+        levels = list(grid) if np.iterable(grid) and not isinstance(grid, str) else []
+        if not levels or not all(UNIT_INTERVAL.is_satisfied_by(w) for w in levels):
+            raise ValueError(f"supervision_grid={grid!r} must hold one or several numbers in [0, 1].")
+        if self.supervision == "judge" and 1 not in levels:
+            raise ValueError(
+                f"supervision_grid={grid!r} lacks 1, with which supervision='judge' compares all levels."
+            )
+        return tuple(sorted({float(w) for w in levels}))
 
     def _rank(
         self, table: Table, target: Target, progress: Progress | None, step: Callable[[str], None]
@@ -147,7 +201,11 @@ class ForestRanker(RankerBase, PredictorMixin):
             bootstrap=self.bootstrap,
             missing_weight=self.missing_weight,
         )
-        data = prepare(table)
+        beta = weights_of(self.feature_weights, "feature_weights", table.shape[1], "feature")
+        alpha = weights_of(self.target_weights, "target_weights", len(target.names), "target variable")
+        if alpha is not None:
+            target = replace(target, weights=alpha)
+        data = prepare(table, beta, self.normalize_weights)
         step("read")
         self.supervision_ = 1.0
         self.supervision_path_: list[dict[str, float]] = []
@@ -160,6 +218,9 @@ class ForestRanker(RankerBase, PredictorMixin):
                 data,
                 target,
                 plan,
+                levels=self._levels(),
+                n_folds=self.n_folds,
+                n_neighbors=self.judge_neighbors,
                 n_jobs=self.n_jobs,
                 progress=progress,
                 notes=self.notes_,
@@ -192,3 +253,33 @@ class ForestRanker(RankerBase, PredictorMixin):
     def _prototypes(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_forest")
         return predict_forest(self._forest, self._encode_new(X).values)
+
+    def export_text(self, tree: int = 0) -> str:
+        """One of the trees as text: tests, rows, labelled rows, and the prototypes of the leaves.
+
+        Rows are counted as often as the bootstrap drew them. A leaf without a labelled row has the prototype
+        of the nearest node above that has some. Missing values are mentioned where the feature has any.
+
+        Parameters
+        ----------
+        tree : int, default=0
+            Which one, from 0 to `n_estimators` - 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from semirank import ForestRanker
+        >>> X = np.arange(20.0)[:, None]
+        >>> y = np.where(X[:, 0] < 8, "low", "high").astype(object)
+        >>> y[::2] = None
+        >>> one_tree = {"n_estimators": 1, "bootstrap": False, "supervision": 1.0, "random_state": 0}
+        >>> print(ForestRanker(**one_tree).fit(X, y).export_text())
+        20 rows, 10 labelled
+        ├─ x0 <= 8: 9 rows, 4 labelled → low 1
+        └─ x0 > 8: 11 rows, 6 labelled → high 1
+        """
+        check_is_fitted(self, "_forest")
+        members = self._forest.members
+        if isinstance(tree, bool) or not isinstance(tree, Integral) or not 0 <= tree < len(members):
+            raise ValueError(f"tree={tree!r} must be a whole number from 0 to {len(members) - 1}.")
+        return tree_text(self._forest, int(tree), self._schema, self._target_schema, self.missing_share_)

@@ -59,13 +59,18 @@ def choose_supervision(
     target: Target,
     plan: Plan,
     *,
-    levels: Sequence[float] = CV_LEVELS,
+    levels: Sequence[float] | None = None,
+    n_folds: int = TUNING_FOLDS,
+    n_neighbors: int | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     notes: list[str] | None = None,
 ) -> Choice:
-    """Pick w by `rule`: "cv" or "oob" among `levels`, "judge" among its own."""
-    reason = _too_few(rule, target)
+    """Pick w by `rule` among `levels` (None: those of the rule).
+
+    n_neighbors : of the judge, None for `judge_neighbors` of the labelled rows.
+    """
+    reason = _too_few(rule, target, n_folds)
     if reason:
         message = f"{reason}; supervision={rule!r} was replaced by w = 1"
         if notes is not None:
@@ -73,13 +78,14 @@ def choose_supervision(
         warnings.warn(message + ".", UserWarning, stacklevel=4)
         return Choice(1.0, [])
     table = data.table
-    fold = fold_numbers(target, TUNING_FOLDS, np.random.default_rng([plan.seed, 2**31]))
+    fold = fold_numbers(target, n_folds, np.random.default_rng([plan.seed, 2**31]))
+    if levels is None:
+        levels = JUDGE_LEVELS if rule == "judge" else CV_LEVELS
     if rule == "judge":
-        levels = JUDGE_LEVELS
         plan = plan._replace(n_trees=min(plan.n_trees, JUDGE_TREES))
     else:
         plan = for_predictions(plan)
-    k = judge_neighbors(int(target.labeled.sum()))
+    k = n_neighbors or judge_neighbors(int(target.labeled.sum()))
 
     def grow(w: float, seen: Target) -> Forest:
         out_of_bag = {importance}.intersection(OUT_OF_BAG_SCORES) if rule == "judge" else ()
@@ -101,7 +107,7 @@ def choose_supervision(
             return task_score(target.task, target.values[rows], prototypes)
         rows = np.flatnonzero(fold >= 0)
         prototypes = np.empty(target.columns().shape)
-        for f in range(TUNING_FOLDS):
+        for f in range(n_folds):
             held = np.flatnonzero(fold == f)
             seen = target.hide(held)
             prototypes[held] = predict(grow(w, seen), seen, held)
@@ -111,9 +117,9 @@ def choose_supervision(
     return Choice((_unless_better if rule == "judge" else _best)(path, target.task), path)
 
 
-def _too_few(rule: str, target: Target) -> str:
+def _too_few(rule: str, target: Target, n_folds: int) -> str:
     if rule != "oob":
-        return too_few_for_tuning(target)
+        return too_few_for_tuning(target, n_folds)
     n_labeled = int(target.labeled.sum())
     return "" if n_labeled >= 2 else f"only {n_labeled} labelled row, too few to leave some out of bag"
 

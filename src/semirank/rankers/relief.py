@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.parameters import NOT_NEGATIVE, Names, at_least, seed_of
+from ..base.parameters import COUNT, NOT_NEGATIVE, UNIT_INTERVAL, Names, at_least, seed_of
 from ..base.ranker import RankerBase, Scores
 from ..data.table import Table
 from ..data.target import Target
-from ..judging.splits import too_few_for_tuning
+from ..judging.splits import TUNING_FOLDS, too_few_for_tuning
 from ..runtime.progress import Progress
 from .methods import RELIEF_INFLUENCE, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
+from .presets import PresetMixin
 from .relief_per_class import per_class_parts
 from .relief_sums import find_pairs, make_view, nearest_labeled, rows_to_visit, single_setting
 from .relief_tuning import Grid, choose_setting
@@ -61,6 +61,8 @@ def relief_scores(
     influence: Sequence[tuple[float, float]] = (RELIEF_INFLUENCE,),
     n_iterations: int | None = None,
     neighbor_weights: float = 0.0,
+    n_folds: int = TUNING_FOLDS,
+    judge_neighbors: int | None = None,
     use_unlabeled: bool = True,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -80,6 +82,9 @@ def relief_scores(
         Rows to visit, drawn without repetition; by default all.
     neighbor_weights : float, default=0.0
         The i-th nearest row counts exp(-(neighbor_weights * i)^2), i = 0, 1, ...
+    n_folds : int, default=4
+    judge_neighbors : int, optional
+        Folds and neighbours of that cross-validation.
     use_unlabeled : bool, default=True
     seed : int
     n_jobs : int, optional
@@ -126,13 +131,13 @@ def relief_scores(
     path: list[dict[str, float]] = []
     k, w, apart = ks[0], ws[0], None
     if len(ks) * len(ws) > 1:
-        few = too_few_for_tuning(target)
+        few = too_few_for_tuning(target, n_folds)
         if few:
             message = f"{few}; n_neighbors={k} and influence={w} were taken without comparing settings"
             notes.append(message)
             warnings.warn(message + ".", UserWarning, stacklevel=4)
         else:
-            grid = Grid(ks, ws, n_iterations, neighbor_weights)
+            grid = Grid(ks, ws, n_iterations, neighbor_weights, n_folds, judge_neighbors)
             k, w, path, apart = choose_setting(table, target, pairs, grid, rng, n_jobs, progress)
     if pairs is None:
         classes = target.values[:, 0].astype(np.int64)
@@ -148,8 +153,16 @@ def relief_scores(
     return ReliefScores(*single[:3], k, w, path, single.n_known, len(pairs.visited) * k)
 
 
+def _is_influence(given: Any) -> bool:
+    """Whether it is a pair (w0, w1) with 0 <= w0 <= w1 <= 1."""
+    if isinstance(given, str) or not np.iterable(given):
+        return False
+    pair = list(given)
+    return len(pair) == 2 and all(UNIT_INTERVAL.is_satisfied_by(w) for w in pair) and pair[0] <= pair[1]
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class ReliefRanker(RankerBase):
+class ReliefRanker(PresetMixin, RankerBase):
     """Rank features by SSL-Relief: do near rows that differ in the feature also differ in the target?
 
     For every row and each of its nearest rows, a feature gains if it differs together with the target and
@@ -169,14 +182,19 @@ class ReliefRanker(RankerBase):
         "per_class" is the classical form for classes (ReliefF): a row is compared with its nearest rows of
         the same class and of each other class, weighted by the shares of the classes. It looks at labelled
         rows alone.
-    n_neighbors : int or "auto", default=15
-        "auto" chooses among 15, 20 and 30.
-    influence : (w0, w1) or "auto", default=(0.0, 1.0)
+    n_neighbors : int, sequence of int or "auto", default=15
+        Several are compared; "auto" compares 15, 20 and 30.
+    influence : (w0, w1), sequence of such pairs or "auto", default=(0.0, 1.0)
         Influence of the unlabelled row farthest from all labelled rows, and of the nearest one; the others
-        lie on the straight line between. 0 <= w0 <= w1 <= 1. "auto" chooses among multiples of 1/4.
-        Choices are made by 4-fold cross-validation over the labelled rows, judging the rankings by nearest
-        neighbour predictions (:func:`semirank.knn_score`); equal scores go to the smaller
-        `n_neighbors`, then to (0, 1).
+        lie on the straight line between. 0 <= w0 <= w1 <= 1. Several are compared; "auto" compares all
+        multiples of 1/4. Choices are made by cross-validation over the labelled rows, judging the rankings
+        by nearest neighbour predictions (:func:`semirank.knn_score`); equal scores go to the smaller
+        `n_neighbors`, then to (0, 1), then to the pair that was named first.
+    n_folds : int, default=4
+        Folds of the labelled rows for such choices.
+    judge_neighbors : int, optional
+        Nearest rows that those predictions are made from; by default the square root of the number of
+        labelled rows, but at least 3 and at most 20.
     n_iterations : int, optional
         Number of rows to visit, drawn at random; by default all. Time grows with it.
     neighbor_weights : float, default=0.0
@@ -215,46 +233,72 @@ class ReliefRanker(RankerBase):
     """
 
     form: str = "overall"
-    n_neighbors: int | str = RELIEF_NEIGHBORS[0]
-    influence: tuple[float, float] | str = RELIEF_INFLUENCE
+    n_neighbors: int | Sequence[int] | str = RELIEF_NEIGHBORS[0]
+    influence: tuple[float, float] | Sequence[tuple[float, float]] | str = RELIEF_INFLUENCE
+    n_folds: int = TUNING_FOLDS
+    judge_neighbors: int | None = None
     n_iterations: int | None = None
     neighbor_weights: float = 0.0
 
     _method = "relief"
     _parameter_constraints = {  # noqa: RUF012  as scikit-learn has it
         "form": [Names("overall", "per_class")],
-        "n_neighbors": [at_least(1), Names("auto")],
+        "n_folds": [at_least(2)],
+        "judge_neighbors": [at_least(1), None],
         "n_iterations": [at_least(1), None],
         "neighbor_weights": [NOT_NEGATIVE],
     }
 
     def _check(self) -> None:
         super()._check()
-        w = self.influence
-        if isinstance(w, str):
-            fine = w == "auto"
-        else:
-            fine = np.ndim(w) == 1 and len(w) == 2 and all(isinstance(one, Real) for one in w)
-            fine = fine and 0 <= w[0] <= w[1] <= 1
-        if not fine:
+        self._neighbor_counts()
+        self._influences()
+
+    def _neighbor_counts(self) -> list[int]:
+        """The numbers of neighbours to compare, ascending."""
+        given: Any = self.n_neighbors
+        if isinstance(given, str) and given == "auto":
+            return list(RELIEF_NEIGHBORS)
+        several = np.iterable(given) and not isinstance(given, str)
+        counts = list(given) if several else [given]
+        if not counts or not all(COUNT.is_satisfied_by(k) for k in counts):
             raise ValueError(
-                f"influence={w!r} is neither 'auto' nor a pair (w0, w1) with 0 <= w0 <= w1 <= 1."
+                f"n_neighbors={given!r} is neither 'auto' nor one or several whole numbers of at least 1."
             )
+        return sorted({int(k) for k in counts})
+
+    def _influences(self) -> list[tuple[float, float]]:
+        """The pairs (w0, w1) to compare; (0, 1) comes first, so that it wins ties."""
+        given: Any = self.influence
+        if isinstance(given, str) and given == "auto":
+            return list(RELIEF_INFLUENCES)
+        pairs = [given] if _is_influence(given) else given
+        if isinstance(pairs, str) or not np.iterable(pairs):
+            pairs = []
+        pairs = list(pairs)
+        if not pairs or not all(map(_is_influence, pairs)):
+            raise ValueError(
+                f"influence={given!r} is neither 'auto' nor one or several pairs (w0, w1) with "
+                "0 <= w0 <= w1 <= 1."
+            )
+        different = list(dict.fromkeys((float(w0), float(w1)) for w0, w1 in pairs))
+        return sorted(different, key=lambda pair: pair != RELIEF_INFLUENCE)
 
     def _rank(
         self, table: Table, target: Target, progress: Progress | None, step: Callable[[str], None]
     ) -> Scores:
         step("read")
         self.seed_ = seed_of(self.random_state)
-        k, w = self.n_neighbors, self.influence
         found = relief_scores(
             table,
             target,
             form=self.form,
-            n_neighbors=RELIEF_NEIGHBORS if isinstance(k, str) else (int(k),),
-            influence=RELIEF_INFLUENCES if isinstance(w, str) else ((w[0], w[1]),),
+            n_neighbors=self._neighbor_counts(),
+            influence=self._influences(),
             n_iterations=self.n_iterations,
             neighbor_weights=self.neighbor_weights,
+            n_folds=self.n_folds,
+            judge_neighbors=self.judge_neighbors,
             use_unlabeled=self.use_unlabeled,
             seed=self.seed_,
             n_jobs=self.n_jobs,

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..data.table import Table
 from ..neighbors.feature_distance import fit_metric
-from ..neighbors.layouts import plain_first
 from ..neighbors.search import nearest_l1, row_blocks, run_parts
 from ..runtime.progress import Progress
-from .relief_sums import rank_weights
+from .relief_sums import for_all_features, rank_weights, varying_features
 
 
 def per_class_parts(
@@ -55,9 +54,8 @@ def per_class_parts(
 
     visited = np.arange(len(table)) if visited is None else visited
     metric = fit_metric(table)
-    rows = metric.scale(table.values)
-    order, n_plain = plain_first(rows, rows, metric.n_values)
-    rows, n_values = rows.take(order, axis=1), metric.n_values[order]
+    rows, order, n_plain = varying_features(table, metric)
+    n_values = metric.n_values[order]
     share = np.bincount(classes) / len(classes)
     here = classes[visited]
     parts = np.zeros((len(ks), len(visited), len(order)))
@@ -91,7 +89,7 @@ def per_class_parts(
             add(outside, members[misses.rows], share[c] / (1.0 - share[here[outside]]))
         if progress is not None:
             progress(done, len(present), "classes")
-    return parts[..., np.argsort(order)]
+    return for_all_features(parts, order, table.shape[1])
 
 
 def mean_weights(k: int, n_near: int, neighbor_weights: float) -> np.ndarray:

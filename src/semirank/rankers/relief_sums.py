@@ -15,7 +15,7 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-from ..neighbors.feature_distance import fit_metric
+from ..neighbors.feature_distance import Metric, fit_metric
 from ..neighbors.layouts import plain_first
 from ..neighbors.search import nearest_l1, row_blocks, run_parts
 from ..neighbors.target_distance import TargetSpace, target_space
@@ -30,9 +30,12 @@ class Pairs(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray of shape (n_rows, n_features)
-        All scaled rows, features in the order `order`.
-    order, n_values : ndarray of shape (n_features,)
+    rows : ndarray of shape (n_rows, n_used)
+        All scaled rows, with the features `order`.
+    order, n_values : ndarray of shape (n_used,)
+        The features that vary; all others score 0.
+    n_features : int
+        Of the table.
     n_plain : int
         So many first features are complete with d_i = |a - b|.
     visited : ndarray of shape (m,)
@@ -44,6 +47,7 @@ class Pairs(NamedTuple):
     rows: np.ndarray
     order: np.ndarray
     n_values: np.ndarray
+    n_features: int
     n_plain: int
     visited: np.ndarray
     near: np.ndarray
@@ -51,11 +55,15 @@ class Pairs(NamedTuple):
 
     def blocks(self, k: int, n_targets: int = 0) -> list[slice]:
         """Blocks of visited rows whose differences fit into the cache; they do not depend on threads."""
-        return row_blocks(len(self.visited), 8 * k * (len(self.order) + n_targets))
+        return row_blocks(len(self.visited), 8 * k * (self.n_features + n_targets))
 
     def of(self, block: slice, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Some visited rows and their k nearest."""
         return self.visited[block], np.ascontiguousarray(self.near[block, :k])
+
+    def for_all(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of the features in `order` (the last axis) as scores of all features."""
+        return for_all_features(scores, self.order, self.n_features)
 
 
 class View(NamedTuple):
@@ -104,11 +112,25 @@ def find_pairs(
     """Search the k nearest rows of the visited ones (None: all)."""
     metric = fit_metric(table)
     found = nearest_l1(table, k, rows=visited, metric=metric, n_jobs=n_jobs, progress=progress)
-    rows = metric.scale(table.values)
-    order, n_plain = plain_first(rows, rows, metric.n_values)
+    rows, order, n_plain = varying_features(table, metric)
     visited = np.arange(len(table)) if visited is None else np.asarray(visited, dtype=np.int64)
-    rows = rows.take(order, axis=1)
-    return Pairs(rows, order, metric.n_values[order], n_plain, visited, found.rows, found.distances)
+    n_values, n_features = metric.n_values[order], table.shape[1]
+    return Pairs(rows, order, n_values, n_features, n_plain, visited, found.rows, found.distances)
+
+
+def varying_features(table: Table, metric: Metric) -> tuple[np.ndarray, np.ndarray, int]:
+    """Scaled rows of the features that vary, which features these are, and how many first ones are plain."""
+    used = np.flatnonzero(metric.varies)
+    rows = metric.scale(table.values).take(used, axis=1)
+    order, n_plain = plain_first(rows, rows, metric.n_values[used])
+    return rows.take(order, axis=1), used[order], n_plain
+
+
+def for_all_features(scores: np.ndarray, features: np.ndarray, n_features: int) -> np.ndarray:
+    """Scores of some features (the last axis) as scores of all; the others have 0."""
+    out = np.zeros((*scores.shape[:-1], n_features))
+    out[..., features] = scores
+    return out
 
 
 def nearest_labeled(
@@ -223,12 +245,13 @@ def single_setting(
     n_known, ss, vs, vv, scalar, vector, *rest = (sum(part) for part in zip(*parts))
     sums = Sums(scalar[0], scalar[1], vector[0], vector[1])
     m = len(pairs.visited)
-    errors = np.full(len(pairs.order), np.nan)
+    errors = np.full(pairs.n_features, np.nan)
     if m > 1:
-        errors = _standard_errors(sums, ss, vs, vv[[[0, 1], [1, 2]]]) * np.sqrt(m / (m - 1))
+        known = _standard_errors(sums, ss, vs, vv[[[0, 1], [1, 2]]]) * np.sqrt(m / (m - 1))
+        errors = pairs.for_all(known)
     each = Sums(scalar[2:3], scalar[3:4], vector[2:3], vector[3:4]) if n_targets == 1 else Sums(*rest)
-    back = np.argsort(pairs.order)
-    return Single(importances_of(sums)[back], errors[back], importances_of(each).T[back], int(n_known))
+    per_target = pairs.for_all(importances_of(each)).T
+    return Single(pairs.for_all(importances_of(sums)), errors, per_target, int(n_known))
 
 
 def _standard_errors(sums: Sums, ss: np.ndarray, vs: np.ndarray, vv: np.ndarray) -> np.ndarray:
@@ -291,8 +314,9 @@ def grid_importances(
         for low, high in pairwise(edges):
             some = parts[..., low:high, :]
             scalars.append(some.sum(axis=(3, 4)))
-            flat = some.reshape(-1, (high - low) * len(first))
-            vectors.append((flat @ differences[low:high].reshape(-1, n_features)).reshape(*shape, n_features))
+            n_pairs = (high - low) * len(first)
+            each = differences[low:high].reshape(n_pairs, n_features)
+            vectors.append((some.reshape(-1, n_pairs) @ each).reshape(*shape, n_features))
         return np.stack(scalars), np.stack(vectors)
 
     done = run_parts(work, pairs.blocks(largest), n_jobs)
@@ -303,7 +327,7 @@ def grid_importances(
     near, apart = np.einsum("kvtm,im->tvki", scalars[take], mix)
     near_feature, apart_feature = np.einsum("kvtmd,im->tvkid", vectors[take], mix)
     sums = Sums(near, apart, near_feature, apart_feature)
-    return importances_of(sums)[..., np.argsort(pairs.order)]
+    return pairs.for_all(importances_of(sums))
 
 
 def _powers(w0: float, w1: float) -> tuple[float, ...]:

@@ -20,12 +20,18 @@ from .relief_sums import Pairs, find_pairs, grid_importances, make_view, nearest
 
 
 class Grid(NamedTuple):
-    """The settings to compare, all pairs of k and (w0, w1), and what they have in common."""
+    """The settings to compare, all pairs of k and (w0, w1), what they have in common, and how to compare.
+
+    `n_folds` are folds of the labelled rows; `judge_neighbors` is the k of the judge, None for that of
+    Def. 1.5.
+    """
 
     ks: list[int]
     influences: list[tuple[float, float]]
     n_iterations: int | None
     neighbor_weights: float
+    n_folds: int = TUNING_FOLDS
+    judge_neighbors: int | None = None
 
 
 class Choice(NamedTuple):
@@ -49,19 +55,19 @@ def choose_setting(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Choice:
-    """The setting whose rankings the kNN judge likes best, by 4 folds of the labelled rows.
+    """The setting whose rankings the kNN judge likes best, by folds of the labelled rows.
 
     Held-out rows stay as unlabelled rows, so that all folds share the neighbours in `pairs`; where there
     are no unlabelled rows (the supervised counterpart) they are left out and each fold has its own search.
     `pairs` is None for the form "per_class", where all rows are labelled.
     """
-    ks, ws, n_iterations, neighbor_weights = grid
+    ks, ws, n_iterations, neighbor_weights, n_folds, judge_k = grid
     labeled = target.labeled
-    fold = fold_numbers(target, TUNING_FOLDS, rng)
-    groups = [np.flatnonzero(fold == f) for f in range(TUNING_FOLDS)]
+    fold = fold_numbers(target, n_folds, rng)
+    groups = [np.flatnonzero(fold == f) for f in range(n_folds)]
     supervised = bool(labeled.all())
     nearest = None
-    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(TUNING_FOLDS)]
+    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(n_folds)]
     targets = [target.hide(held) for held in groups]
     if pairs is None or supervised:
         rankings = []
@@ -89,7 +95,7 @@ def choose_setting(
             table.take(rows),
             hidden.take(rows),
             table.take(held),
-            judge_neighbors(int(labeled.sum())),
+            judge_k or judge_neighbors(int(labeled.sum())),
         )
         for scores, rows, hidden, held in zip(rankings, seen, targets, groups)
     ]

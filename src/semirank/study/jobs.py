@@ -100,7 +100,7 @@ def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: 
         table, target = table.take(labeled), target.take(labeled)
     n_features = table.shape[1]
     plan = forest_plan(family, n_features, n_trees=preset.n_trees, seed=seed, min_labeled=preset.min_labeled)
-    data = prepare(table)
+    data = prepare(table, normalize_weights=preset.normalize_weights)
     prepared = time.thread_time()
     w = 1.0
     if unlabeled:

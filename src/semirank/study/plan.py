@@ -9,15 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..rankers.methods import ENSEMBLES, METHODS, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
+from ..rankers.methods import ENSEMBLES, METHODS
+from ..rankers.presets import preset_parameters
 
 if TYPE_CHECKING:
     from ..datasets.registry import StudyData
     from ..judging.splits import Fold
 
-# Part of every key: raise it when a change of the library changes results, and all jobs are due again.
+# Part of every key: raise it when a change of the library changes all results, and all jobs are due again.
+# What changes some of them belongs into the module `changes`.
 RESULT_VERSION = 1
 
 # The paper's methods and scores; those that were added to semirank later are no part of its experiment.
@@ -28,6 +30,10 @@ SCORES = (*FOREST_SCORES, "relief", "laplace")
 # "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (Def. 2.2).
 JOB_FAMILIES = (*FAMILIES, "equal")
 SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
+
+
+# The rankers' settings in the preset `paper` are those of `semirank.rank(..., preset="paper")`.
+_FOREST, _RELIEF = (preset_parameters("paper", method) for method in ("forest", "relief"))
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class Preset:
     relief_influences : tuple of (float, float)
     judge_k : tuple of int
         k of the judge.
+    normalize_weights : bool
+        Whether the weights in the impurity are divided by their sum; False is the paper's (Def. 1.2).
 
     Examples
     --------
@@ -69,9 +77,14 @@ class Preset:
     levels: tuple[float, ...]
     tuning_trees: int
     min_labeled: int
-    relief_neighbors: tuple[int, ...] = RELIEF_NEIGHBORS
-    relief_influences: tuple[tuple[float, float], ...] = RELIEF_INFLUENCES
+    relief_neighbors: tuple[int, ...] = _RELIEF["n_neighbors"]
+    relief_influences: tuple[tuple[float, float], ...] = _RELIEF["influence"]
     judge_k: tuple[int, ...] = (20, 40)
+    normalize_weights: bool = True
+
+    def numbers(self) -> dict[str, Any]:
+        """The numbers that tell stores and keys apart; `changes` sees to the form of the weights."""
+        return {name: value for name, value in asdict(self).items() if name != "normalize_weights"}
 
 
 PRESETS = {
@@ -81,11 +94,12 @@ PRESETS = {
             name="paper",
             n_folds=10,
             n_labeled=(50, 100, 200, 350, 500),
-            n_trees=100,
-            rule="cv",
-            levels=tuple(i / 10 for i in range(11)),
-            tuning_trees=100,
-            min_labeled=0,
+            n_trees=_FOREST["n_estimators"],
+            rule=_FOREST["supervision"],
+            levels=_FOREST["supervision_grid"],
+            tuning_trees=_FOREST["n_estimators"],
+            min_labeled=_FOREST["min_labeled"],
+            normalize_weights=_FOREST["normalize_weights"],
         ),
         Preset(
             name="quick",
@@ -200,10 +214,26 @@ def jobs_of(data: StudyData, study: Study, families: Sequence[str] = JOB_FAMILIE
     for family in families:
         if fits(family, task):
             cost = job_cost(data, len(folds), family, study.preset)
-            for fold, n_labeled in product(range(len(folds)), folds[0].labeled):
-                key = job_key(name, sha256, fold, n_labeled, family, study)
-                found.append(Job(name, fold, n_labeled, family, task, group, sha256, key, cost))
+            for number, fold in enumerate(folds):
+                for n_labeled, changes in _changes(data, number, fold, family, study).items():
+                    key = job_key(name, sha256, number, n_labeled, family, study, changes)
+                    found.append(Job(name, number, n_labeled, family, task, group, sha256, key, cost))
     return found
+
+
+def _changes(
+    data: StudyData, number: int, fold: Fold, family: str, study: Study
+) -> dict[int, tuple[str, ...]]:
+    """For every number of labels, the changes of definitions that the job's results show."""
+    from .changes import changes_for_forests, changes_for_relief
+
+    found: tuple[str, ...] = ()
+    if family == "relief":
+        seeds = {n: stable_number(study.seed, data.entry.name, number, n, family) for n in fold.labeled}
+        return changes_for_relief(data.dataset.X, data.dataset.target, fold, seeds)
+    if family in ENSEMBLES:
+        found = changes_for_forests(data.dataset.target.task, study.preset.normalize_weights)
+    return dict.fromkeys(fold.labeled, found)
 
 
 def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]:
@@ -221,11 +251,20 @@ def judged_values(family: str, preset: Preset) -> set[tuple[str, str, str, int]]
     return set(product(sides, scores, POOLS, preset.judge_k))
 
 
-def job_key(name: str, sha256: str, fold: int, n_labeled: int, family: str, study: Study) -> str:
+def job_key(
+    name: str,
+    sha256: str,
+    fold: int,
+    n_labeled: int,
+    family: str,
+    study: Study,
+    changes: Sequence[str] = (),
+) -> str:
     """A digest of everything that the results of a job depend on."""
-    numbers = asdict(study.preset)
+    numbers = study.preset.numbers()
     del numbers["name"]
-    return _digest([RESULT_VERSION, name, sha256, fold, n_labeled, family, study.seed, numbers], 16).hex()
+    about = [RESULT_VERSION, name, sha256, fold, n_labeled, family, study.seed, numbers]
+    return _digest([*about, *changes], 16).hex()
 
 
 def job_cost(data: StudyData, n_folds: int, family: str, preset: Preset) -> float:

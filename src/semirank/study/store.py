@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -367,7 +366,7 @@ def _connect(uri: str) -> sqlite3.Connection:
 
 
 def _numbers(study: Study) -> str:
-    return json.dumps(asdict(study.preset), sort_keys=True)
+    return json.dumps(study.preset.numbers(), sort_keys=True)
 
 
 def _is_abandoned(owner: str, beat: float) -> bool:

@@ -67,6 +67,7 @@ class Member(NamedTuple):
     tree: Tree
     leaf: np.ndarray  # int32, node -> row of `means`; -1 for inner nodes
     means: np.ndarray  # (leaves, P) prototypes
+    labeled: np.ndarray  # (leaves,) labelled rows, in bootstrap counts
     scores: dict[str, np.ndarray]  # (D,) by name; those of `IMPORTANCES` that are there
     out_of_bag: np.ndarray  # labelled rows that the tree did not see
 
@@ -261,7 +262,8 @@ def measure_tree(
         scores["rforest"] = permutation_damage(tree, values, out_of_bag, means, prototype, kind, seed)
     is_leaf = tree.feature < 0
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
-    return Member(tree, leaf, means[is_leaf], scores, out_of_bag), per_target
+    counts = np.bincount(leaves[here], weights=weight[rows[here]], minlength=len(leaf))[is_leaf]
+    return Member(tree, leaf, means[is_leaf], counts, scores, out_of_bag), per_target
 
 
 def bootstrap_weights(labeled: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -280,7 +282,7 @@ def predict_forest(forest: Forest, values: np.ndarray) -> np.ndarray:
     total = np.zeros((len(values), len(forest.prototype_scale)))
     for member in forest.members:
         total += member.means[member.leaf[apply_tree(member.tree, values, rows)]]
-    return _raw(forest, total / len(forest.members))
+    return raw_prototypes(forest, total / len(forest.members))
 
 
 def predict_out_of_bag(forest: Forest, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -292,10 +294,10 @@ def predict_out_of_bag(forest: Forest, values: np.ndarray) -> tuple[np.ndarray, 
         total[rows] += member.means[member.leaf[apply_tree(member.tree, values, rows)]]
         count[rows] += 1
     rows = np.flatnonzero(count)
-    return rows, _raw(forest, total[rows] / count[rows, None])
+    return rows, raw_prototypes(forest, total[rows] / count[rows, None])
 
 
-def _raw(forest: Forest, means: np.ndarray) -> np.ndarray:
+def raw_prototypes(forest: Forest, means: np.ndarray) -> np.ndarray:
     """Prototypes in the unit of the target."""
     return unscale(means, forest.prototype_offset, forest.prototype_scale)
 
