@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import semirank as sr
-from semirank import ForestRanker, LaplaceRanker, ReliefRanker, neighbors
+from semirank import ForestRanker, LaplaceRanker, ReliefRanker
+from semirank.neighbors import search
 
 TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarchical")
 FOREST = {"importance": ("genie3", "symbolic", "genie3_oob", "rforest"), "n_estimators": 5}
@@ -117,7 +118,7 @@ def test_threads_and_blocks_do_not_matter(name, task, expected, monkeypatch):
     The sums of Relief are added up block by block: other blocks, which nobody can ask for, may change their
     last bits; the number of threads may not.
     """
-    monkeypatch.setattr(neighbors, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(search, "_BLOCK_ROWS", 7)
     one, two = (arrays(*fitted(name, task, n_jobs=n_jobs)) for n_jobs in (1, 2))
     assert digests(one) == digests(two)
     if "Relief" in name:
@@ -131,14 +132,14 @@ def test_threads_and_blocks_do_not_matter(name, task, expected, monkeypatch):
 
 def fitted_whole(name: str, task: str, monkeypatch):
     with monkeypatch.context() as again:
-        again.setattr(neighbors, "_BLOCK_ROWS", 512)
+        again.setattr(search, "_BLOCK_ROWS", 512)
         return fitted(name, task)
 
 
 def test_blocks_are_what_was_asked(monkeypatch):
     """So that the test above tests something."""
-    monkeypatch.setattr(neighbors, "_BLOCK_ROWS", 7)
-    assert len(neighbors.row_blocks(150, 150)) == 22
+    monkeypatch.setattr(search, "_BLOCK_ROWS", 7)
+    assert len(search.row_blocks(150, 150)) == 22
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -25,8 +25,8 @@ DEFINITION_TEXT = (
     "program does. (c) uses no ranking at all, every feature counts 1: what the change of pool does alone."
 )
 AREAS = (
-    "Areas are divided by the range of L; the paper's are over L = 50, 100, 200, 350, 500 for every data set, "
-    "so other L make another scale."
+    "Areas are divided by the range of L; the paper's are over L = 50, 100, 200, 350, 500 for every "
+    "data set, so other L make another scale."
 )
 RESTS_ON = ("L", "folds")  # the last columns of tables of differences
 
