@@ -245,6 +245,7 @@ class TestLabelCounts:
             ("--label-counts many", "--label-counts takes whole numbers such as 50,100,200, got 'many'."),
             ("--label-counts ,", "--label-counts takes whole numbers"),
             ("--label-counts 8 --repeats 2", "--repeats does not go with --label-counts"),
+            ("--preset paper", "--preset goes with --label-counts"),
             ("--label-counts 8 --set trees=3", "None of the methods has a parameter 'trees'"),
             ("--label-counts 8 --out c.fimp", "must be one of .json, .csv, .html"),
             ("--label-counts 1", "L = 1 leaves too little to rank by in fold 1"),

@@ -103,6 +103,21 @@ def test_rankers_get_the_same_seed_on_both_sides_and_their_parameters():
     assert found.rankers == ("spy genie3", "spy symbolic")
 
 
+def test_the_preset_sets_the_rankers_and_parameters_win():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    y = X[:, 0] + X[:, 1]
+    cases = {"n_labeled": (20,), "n_folds": 2, "k": 3, "random_state": 1}
+    paper = label_curves(X, y, methods="relief", preset="paper", **cases)
+    tuned = label_curves(X, y, methods="relief", n_neighbors="auto", influence="auto", **cases)
+    assert [curve.scores.tolist() for curve in paper.curves] == [c.scores.tolist() for c in tuned.curves]
+    own = label_curves(X, y, methods="relief", preset="paper", n_neighbors=5, influence=(0.0, 1.0), **cases)
+    fixed = label_curves(X, y, methods="relief", n_neighbors=5, **cases)
+    assert [curve.scores.tolist() for curve in own.curves] == [c.scores.tolist() for c in fixed.curves]
+    with pytest.raises(ValueError, match="says nothing about method='consensus'"):
+        label_curves(X, y, methods="consensus", preset="paper", **cases)
+
+
 @pytest.mark.parametrize("task", ["classification", "multi_target", "multi_label", "hierarchical"])
 def test_all_tasks(task):
     rng = np.random.default_rng(2)

@@ -49,6 +49,10 @@ def evaluate(
         str | None,
         typer.Option(metavar="K,K,...", help="Neighbours that judge, with --label-counts; 20,40 by default."),
     ] = None,
+    preset: Annotated[
+        options.Preset | None,
+        typer.Option("--preset", help="With --label-counts: the settings of the paper's experiments."),
+    ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +84,8 @@ def evaluate(
     from .input import read, split_commas
 
     params: dict[str, Any] = {"methods": split_commas(method) or None}
-    params |= _protocol(label_counts, repeats, folds, neighbors) | {"random_state": seed, "n_jobs": jobs}
+    params |= _protocol(label_counts, repeats, folds, neighbors, preset)
+    params |= {"random_state": seed, "n_jobs": jobs}
     out = out or []
     _check_files(out, plot, over_labels=label_counts is not None)
     given = read(
@@ -100,22 +105,28 @@ def evaluate(
 
 
 def _protocol(
-    label_counts: str | None, repeats: int | None, folds: int | None, neighbors: str | None
+    label_counts: str | None,
+    repeats: int | None,
+    folds: int | None,
+    neighbors: str | None,
+    preset: options.Preset | None,
 ) -> dict[str, Any]:
     """The parameters of the evaluation that was asked for."""
     from .input import whole_numbers
 
     if label_counts is None:
-        if neighbors is not None:
-            raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
+        for name, value in (("--neighbors", neighbors), ("--preset", preset)):
+            if value is not None:
+                raise ValueError(f"{name} goes with --label-counts, the paper's evaluation.")
         return {"n_repeats": 5 if repeats is None else repeats, "n_folds": 5 if folds is None else folds}
     if repeats is not None:
         raise ValueError("--repeats does not go with --label-counts, which runs its folds once.")
-    return {
+    found: dict[str, Any] = {
         "n_labeled": whole_numbers(label_counts, "--label-counts"),
         "n_folds": 10 if folds is None else folds,
         "k": whole_numbers(neighbors or "20,40", "--neighbors"),
     }
+    return found if preset is None else found | {"preset": preset.value}
 
 
 def _check_files(out: list[Path], plot: Path | None, *, over_labels: bool) -> None:

@@ -18,6 +18,7 @@ from ..data.target import Target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import POOLS, knn_score
 from ..judging.splits import PAPER_LABELS, Fold, semi_supervised_folds
+from ..rankers.presets import preset_parameters
 from ..results.label_curves import NO_RANKING, SIDES, LabelCurve, LabelCurves
 from ..runtime.messages import did_you_mean
 from ..runtime.progress import Progress
@@ -38,6 +39,7 @@ def label_curves(
     n_folds: int = 10,
     k: int | Sequence[int] = (20, 40),
     test: Any = None,
+    preset: str | None = None,
     task: str = "auto",
     hierarchy: Any = None,
     hierarchy_decay: float = 0.75,
@@ -63,7 +65,8 @@ def label_curves(
     X, y : features and target in any form that the rankers take
         Rows of y without a label train in every fold and test in none.
     methods : str, ranker, sequence of them, or dict of name to ranker, function or str; optional
-        As in :func:`semirank.evaluate`, with the same quick settings unless `params` say otherwise.
+        As in :func:`semirank.evaluate`, with the same quick settings unless `preset` or `params` say
+        otherwise.
     n_labeled : sequence of int, default=(50, 100, 200, 350, 500)
         The numbers of labels L. Where L is more than the data have, every row keeps its label.
     n_folds : int, default=10
@@ -71,6 +74,8 @@ def label_curves(
         Numbers of neighbours.
     test : array of bool or of row numbers, optional
         A predefined test part in place of folds.
+    preset : {"paper"}, optional
+        Forests and Relief with the settings of the paper's experiments, as in :func:`semirank.rank`.
     task, hierarchy, hierarchy_decay, categorical_features, unlabeled
         As in the rankers.
     random_state : int, numpy RandomState or None, default=0
@@ -82,8 +87,7 @@ def label_curves(
     progress : callable, optional
         Called as ``progress(done, total, what)`` while it works.
     **params
-        Parameters of the rankers, given to those that have them: ``supervision="cv", n_estimators=100``
-        and ``tune=True`` are nearest to the paper.
+        Parameters of the rankers, given to those that have them; they win over the preset.
 
     Returns
     -------
@@ -112,7 +116,8 @@ def label_curves(
         y, task=task, unlabeled=unlabeled, hierarchy=hierarchy, hierarchy_decay=hierarchy_decay,
         n_rows=len(table), notes=notes,
     )  # fmt: skip
-    ways = _with_parameters(as_methods(methods, task=target.task, n_jobs=n_jobs), params)
+    ways = as_methods(methods, task=target.task, n_jobs=n_jobs)
+    ways = _with_parameters(ways if preset is None else _with_preset(ways, preset), params)
     folds = semi_supervised_folds(target, n_folds, n_labeled, test=test, random_state=seed, notes=notes)
     _check_parts(table, target, folds)
     levels = list(folds[0].labeled)
@@ -145,6 +150,18 @@ def label_curves(
         seed=seed,
         notes=notes,
     )
+
+
+def _with_preset(ways: list[Method], preset: str) -> list[Method]:
+    """The methods with the settings of a preset; functions and rankers from elsewhere stay as they are."""
+    from sklearn.base import clone
+
+    return [
+        way._replace(maker=clone(way.maker).set_params(**preset_parameters(preset, way.maker._method)))
+        if hasattr(way.maker, "_method")
+        else way
+        for way in ways
+    ]
 
 
 def _with_parameters(ways: list[Method], params: dict[str, Any]) -> list[Method]:

@@ -32,7 +32,7 @@ CV_LEVELS = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 # problems have no clusters, so they cannot show what w = 0 might gain where there are some.
 JUDGE_LEVELS = (0.25, 0.5, 0.75, 1.0)
 JUDGE_TREES = 25
-# w = 1 unless another level is better by this share of its score; less is seed noise (Def. 1.8).
+# w = 1 unless another level is better by this share of its score, so that little is left to chance.
 JUDGE_MARGIN = 0.02
 
 
