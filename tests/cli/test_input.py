@@ -182,7 +182,7 @@ class TestImportance:
         assert code == 0, err
         found = json.loads(out)
         assert "importance=['symbolic', 'rforest']" in found["origin"]["python"]
-        assert set(found["all_scores"]) == {"symbolic", "rforest", "genie3"}
+        assert set(found["all_scores"]) == {"symbolic", "rforest", "genie3", "genie3_oob"}
         assert found["importance"] == "symbolic"
 
     def test_an_unknown_one(self, folder, music, call):

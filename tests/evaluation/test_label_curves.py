@@ -100,7 +100,7 @@ def test_rankers_get_the_same_seed_on_both_sides_and_their_parameters():
     assert len({s[1] for s in seen}) == 6
     assert {s[2] for s in seen} == {3}
     assert {_draw(0, fold, n) for fold in range(3) for n in (15, 25)} == {s[1] for s in seen}
-    assert found.rankers == ("spy genie3", "spy symbolic")
+    assert found.rankers == ("spy genie3", "spy symbolic", "spy genie3_oob")
 
 
 def test_the_preset_sets_the_rankers_and_parameters_win():
