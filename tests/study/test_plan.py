@@ -205,7 +205,7 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
     for job in jobs_of(data, study):
         if job.fold > 0 or job.n_labeled == 200:
             continue
-        records = run_job(job, study)
+        records, rankings = run_job(job, study)
         scores = ("genie3", "rforest", "symbolic") if job.family in ENSEMBLES else (job.family,)
         sides = ("ssl",) if job.family == "equal" else ("ssl", "sl")
         wanted = {(s, c, p, k) for s in sides for c in scores for p in ("labelled", "all") for k in (20, 40)}
@@ -229,7 +229,10 @@ def test_a_job_judges_every_ranking_with_both_pools(name, study):
             assert (r.tuning_seconds > 0) == (
                 job.family == "relief" or (job.family in ENSEMBLES and r.side == "ssl")
             )
-        again = run_job(job, study)
+        again = run_job(job, study).records
+        kept = {(r.side, r.score) for r in rankings}
+        assert kept == (set() if job.family == "equal" else {(r.side, r.score) for r in records})
+        assert {r.importances.shape for r in rankings} <= {(5,)}
         assert [r._replace(seconds=0, tuning_seconds=0) for r in again] == [
             r._replace(seconds=0, tuning_seconds=0) for r in records
         ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import re
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -12,12 +14,15 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from semirank.study import PRESETS, Store, StoreError, export_store, import_store
 from semirank.study import store as module
 from semirank.study.plan import Job, Study
+from semirank.study.rankings import JobRanking, unpacked
 from semirank.study.records import Record
 
 from ..optional import needs_pyarrow
@@ -165,6 +170,112 @@ def test_claims_of_dead_runs_are_taken_over(path, monkeypatch):
         now = time.time()
         monkeypatch.setattr(module.time, "time", lambda: now + module.DEAD_SECONDS + 1)
         assert store.claim(job)
+
+
+def test_a_claim_from_the_future_is_released(path, monkeypatch):
+    """It was dated by a clock that was wrong; a run that lives dates its claims anew."""
+    job, now = make_job(), time.time()
+    with Store(path, QUICK) as store:
+        store.add([job])
+        mine, store.owner = store.owner, "other-host:1:t"
+        monkeypatch.setattr(module.time, "time", lambda: now + 86400)
+        assert store.claim(job)
+        monkeypatch.setattr(module.time, "time", lambda: now)
+        assert store.jobs()[0].state == "missing"
+        store.beat()
+        assert store.jobs()[0].state == "claimed"
+        store.owner = mine
+        assert not store.claim(job)
+        monkeypatch.setattr(module.time, "time", lambda: now - 2 * module.DEAD_SECONDS)
+        assert store.claim(job)
+
+
+def test_what_is_finished_reaches_the_file_itself(path, tmp_path):
+    """A plain copy of the file, without sqlite's log, has all that was finished before the last beat."""
+    jobs = [make_job(i) for i in range(3)]
+    copy = tmp_path / "copy.sqlite"
+    with Store(path, QUICK) as store:
+        store.add(jobs)
+        store.beat()
+        for job in jobs[:2]:
+            assert store.claim(job)
+        store.finish(jobs[0], make_records(jobs[0]), 1.0)
+        store.beat()
+        shutil.copyfile(path, copy)
+        store.finish(jobs[1], make_records(jobs[1]), 1.0)
+        with Store(path, read_only=True) as other:
+            assert other.lost == ""
+        with Store(copy, read_only=True) as other:
+            assert [job.state for job in other.jobs()] == ["done", "claimed", "missing"]
+            assert other.records() == make_records(jobs[0])
+            first = f"{copy} came away from its file copy.sqlite-wal while a run went on: jobs"
+            last = r" finished after [\d-]{10} [\d:]{8} may be missing \(1 job had begun by then\); run again .*"
+            assert re.fullmatch(re.escape(first) + last, other.lost)
+        store.release()
+        shutil.copyfile(path, copy)
+        with Store(copy, read_only=True) as other:
+            assert other.lost == ""
+            assert [job.state for job in other.jobs()] == ["done", "done", "missing"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no harmless way to ask for a process")
+def test_a_killed_run_that_left_its_log_lost_nothing(path):
+    code = f"""
+import os
+from tests.study.test_store import QUICK, Store, make_job, make_records
+store = Store({str(path)!r}, QUICK)
+store.add([make_job()])
+store.beat()
+store.claim(make_job())
+store.finish(make_job(), make_records(make_job()), 1.0)
+os._exit(9)
+"""
+    root = Path(__file__).parents[2]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 9
+    log = path.with_name(path.name + "-wal")
+    assert log.exists()
+    whole = [(path, path.read_bytes()), (log, log.read_bytes())]
+    with Store(path) as store:
+        assert (store.lost, len(store.records())) == ("", 8)
+    with Store(path) as store:  # the log is gone now, for a good reason
+        assert store.lost == ""
+    for file, content in whole[:1]:
+        file.write_bytes(content)
+    with Store(path) as store:
+        assert "may be missing" in store.lost
+        assert store.records() == []
+
+
+def test_an_empty_file_without_its_log(tmp_path):
+    path = tmp_path / "empty.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    with pytest.raises(StoreError, match=r"is empty without its file empty.sqlite-wal; copy both"):
+        Store(path, read_only=True)
+
+
+def test_a_store_from_before_rankings_were_kept(path, tmp_path):
+    jobs = filled(path)
+    with sqlite3.connect(path) as connection:
+        for table in ("rankings", "runs", "left_out"):
+            connection.execute(f"DROP TABLE {table}")
+    connection.close()
+    with Store(path, read_only=True) as store:
+        assert (store.lost, store.rankings(), store.left_out()) == ("", [], ([], []))
+    with Store(path, QUICK) as store:
+        assert store.claim(jobs[3])
+        ranking = JobRanking("ssl", "relief", np.array([0.1, -1e300, 1 / 3]))
+        store.finish(jobs[3], make_records(jobs[3]), 1.0, [ranking])
+        ((place, row),) = store.rankings()
+        assert place == jobs[3].place
+        assert unpacked(*row).importances.tolist() == ranking.importances.tolist()
+        # Done again without a ranking, from other data: the old ranking goes with the old results.
+        newer = make_job(3, key="other data")
+        assert store.claim(newer, retry=True)
+        assert store.rankings() == []
+        store.finish(newer, make_records(newer), 1.0)
+        assert len(store.records()) == 8 * 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no harmless way to ask for a process")

@@ -301,6 +301,11 @@ def test_an_L_that_a_data_set_lacks_is_missing_while_others_have_it():
 
 def test_properties_hold_the_given_numbers(tables):
     rows = {row["data set"]: row for row in rows_of(tables["1_data_sets"])}
+    for name in ("5a_differences_fair", "5b_differences_paper_judge", "5c_pool_effect"):
+        found = {row["data set"]: (row["CH (paper)"], row["CH (ours)"]) for row in rows_of(tables[name])}
+        assert found["Mortgage"] == (0.57, None)
+        assert found["Digits"] == (0.0, 0.5)
+        assert found["other <b>|set [stand-in for Pgp]"] == (None, 0.25)
     assert rows["Digits"]["CH (ours)"] == 0.5
     assert rows["Digits"]["examples"] == 1797  # as printed
     assert rows["Digits"]["our files"] == "7 examples"  # as given
@@ -312,6 +317,14 @@ def test_properties_hold_the_given_numbers(tables):
     assert rows["Mortgage"]["CH (paper)"] == 0.57
     assert (rows["Aapc"]["run"], rows["Bank"]["run"]) == ("no", "yes")
     assert len(rows) == 39
+
+
+def test_another_depth_than_the_printed_one_is_said():
+    records = make_records({"Pheno-yeast-FUN": "HMLC", "Scene": "MLC"})
+    sizes = {"Pheno-yeast-FUN": {"examples": 1591.0, "depth": 6.0}, "Scene": {"depth": 1.0}}
+    rows = {row["data set"]: row for row in rows_of(all_tables(collect(records, {}), (), sizes)[1])}
+    assert (rows["Pheno-yeast-FUN"]["depth"], rows["Scene"]["our files"]) == (4, "")
+    assert rows["Pheno-yeast-FUN"]["our files"] == "1591 examples, depth 6"
 
 
 def test_sizes_are_the_columns_of_the_paper():

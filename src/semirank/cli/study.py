@@ -79,7 +79,8 @@ def run(
 ) -> None:
     """Do all jobs of a study that are not done yet.
 
-    Every finished job is in the store at once; the same command goes on after an interruption.
+    Every finished job is in the store at once; the same command goes on after an interruption. The exit code
+    is 0 only if no job is left.
     """
     from ..study.plan import JOB_FAMILIES
     from ..study.run import run_study
@@ -104,7 +105,7 @@ def run(
     first, *rest = summary_lines(found)
     for line in rest if quiet else [first, *rest]:  # what was not done is told in any case
         terminal.say(line)
-    if found.failed or found.failed_before or found.broken:
+    if found.failed or found.failed_before or found.elsewhere or found.broken:
         raise typer.Exit(1)
 
 
@@ -123,7 +124,7 @@ def summary_lines(found: Summary) -> list[str]:
             "--retry does them again"
         )
     if found.elsewhere:
-        lines.append(f"jobs: {found.elsewhere} are with another run; run again if it stops")
+        lines.append(f"jobs: {found.elsewhere} left to another run; run again if it stops")
     return [*lines, *left_out_lines(found.missing, found.broken)]
 
 
@@ -138,13 +139,14 @@ def status(
     ] = None,
 ) -> None:
     """Say how far a study is."""
-    from ..study.run import Pace
+    from ..study.paper import paper_names
+    from ..study.run import Pace, left_out_lines
     from ..study.store import Store
     from ..study.transfer import write_status
 
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
-        rows = opened.jobs()
+        rows, left_out, lost = opened.jobs(), opened.left_out(), opened.lost
     pace = Pace(row for row in rows if row.state == "done")
     names = sorted({row.dataset for row in rows}, key=str.lower)
     table = [_status_row(name, [row for row in rows if row.dataset == name], pace) for name in names]
@@ -152,6 +154,11 @@ def status(
     terminal.show_table(["data set", "done", "failed", "running", "missing", "took", "left"], table)
     total = _status_row("all", rows, pace)
     print(f"\n{total[1]} of {len(rows)} jobs done in {total[5]} of computing, {total[6] or 'none'} left")
+    for line in [*([lost] if lost else []), *left_out_lines(*left_out)]:
+        print(line)
+    known = {*names, *(name for some in left_out for name, _ in some)}
+    if absent := [name for name in paper_names() if name not in known]:
+        print(f"not planned, of the paper's {len(paper_names())} data sets: {', '.join(absent)}")
     failed = [row for row in rows if row.state == "failed"]
     for row in failed[:10]:
         print(f"failed: {row.describe()}: {row.error}")
@@ -175,13 +182,24 @@ def _status_row(name: str, rows: list[Job], pace: Pace) -> list[str]:
 @study.command()
 def export(
     store: StoreFile,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help=".csv, .csv.gz or .parquet")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help=".csv, .csv.gz or .parquet")
+    ] = None,
+    rankings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the importances of the features too: .npz")
+    ] = None,
 ) -> None:
     """Write the finished jobs to a file, from which a run can go on elsewhere."""
+    from ..study.rankings import export_rankings
     from ..study.transfer import export_store
 
-    n_jobs = export_store(store, out)
-    terminal.say(f"wrote {n_jobs} jobs to {out}")
+    if out is None and rankings is None:
+        raise ValueError("There is nothing to write; name a file with --out, with --rankings, or both.")
+    if out is not None:
+        _warn_of_losses(store)
+        terminal.say(f"wrote {export_store(store, out)} jobs to {out}")
+    if rankings is not None:
+        terminal.say(f"wrote {export_rankings(store, rankings)} rankings to {rankings}")
 
 
 @study.command(name="import")
@@ -290,10 +308,19 @@ def _words(now: RunProgress) -> str:
 def _records(store: Path) -> list[Record]:
     from ..study.store import records
 
+    _warn_of_losses(store)
     found = records(store)
     if not found:
         raise ValueError(f"{store} holds no finished job yet; `semirank study run` does them.")
     return found
+
+
+def _warn_of_losses(store: Path) -> None:
+    from ..study.store import Store
+
+    with Store(store, read_only=True) as opened:
+        if opened.lost:
+            terminal.say(opened.lost)
 
 
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:

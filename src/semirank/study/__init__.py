@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .figures import write_figures
     from .plan import PRESETS, Preset
     from .properties import dataset_properties
+    from .rankings import export_rankings
     from .records import Record
     from .report import write_report
     from .run import RunProgress as Progress
@@ -23,6 +24,7 @@ _NAMES = {
     "study.figures": ("write_figures",),
     "study.plan": ("PRESETS", "Preset"),
     "study.properties": ("dataset_properties",),
+    "study.rankings": ("export_rankings",),
     "study.records": ("Record",),
     "study.report": ("write_report",),
     "study.run": ("Summary", "run_study"),

@@ -17,6 +17,7 @@ from ..data.target import Target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import POOLS, knn_score
 from .plan import SIDES, Job, Preset, Study, folds_of, stable_number
+from .rankings import JobRanking
 from .records import Record
 
 if TYPE_CHECKING:
@@ -55,7 +56,14 @@ def prepare_job(job: Job, study: Study) -> None:
     _prepared.add((job.dataset, job.family))
 
 
-def run_job(job: Job, study: Study) -> list[Record]:
+class Result(NamedTuple):
+    """What a job found."""
+
+    records: list[Record]
+    rankings: list[JobRanking]
+
+
+def run_job(job: Job, study: Study) -> Result:
     """Rank and judge; the result depends on the arguments and the data alone, but for the seconds."""
     train, train_target, test, test_target = _parts(job, study)
     seed = stable_number(study.seed, *job.place)
@@ -76,7 +84,8 @@ def run_job(job: Job, study: Study) -> list[Record]:
             for k, value in zip(study.preset.judge_k, values):
                 judge = (pool, k, task.measure, task.greater_is_better, value)
                 records.append(Record(*about, side, score, *judge, *took))
-    return records
+    kept = [JobRanking(*name, scores) for name, scores in zip(names, rankings) if job.family != "equal"]
+    return Result(records, kept)
 
 
 def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: int) -> dict[str, Ranked]:

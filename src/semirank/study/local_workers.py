@@ -10,13 +10,16 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .plan import Job, Study
 from .records import Record
+
+if TYPE_CHECKING:
+    from .rankings import JobRanking
 
 
 class Outcome(NamedTuple):
@@ -27,6 +30,7 @@ class Outcome(NamedTuple):
     error: str | None
     seconds: float
     died: bool = False
+    rankings: Sequence[JobRanking] = ()
 
 
 class Workers:
@@ -57,7 +61,9 @@ def perform(job: Job, study: Study) -> Outcome:
     try:
         prepare_job(job, study)
         began = time.perf_counter()
-        return Outcome(job, run_job(job, study), None, time.perf_counter() - began)
+        found = run_job(job, study)
+        seconds = time.perf_counter() - began
+        return Outcome(job, found.records, None, seconds, rankings=found.rankings)
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         text = " ".join(f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})".split())

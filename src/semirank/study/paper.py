@@ -37,6 +37,18 @@ def printed_differences(group: str, dataset: str) -> dict[str, float]:
     return paper_tables()["difference"].get(group, {}).get(dataset, {})
 
 
+def printed_hypothesis(group: str, dataset: str) -> float | None:
+    """The paper's CH of a data set; None for data sets that it does not have.
+
+    Examples
+    --------
+    >>> printed_hypothesis("STR", "Mortgage")
+    0.57
+    """
+    printed = paper_tables()["datasets"].get(group, {}).get(dataset)
+    return None if printed is None else printed["ch"] + 0.0  # not -0.0
+
+
 def known_stand_ins() -> dict[str, str]:
     """Data sets of the registry that stand in for one of the paper's, with the one they replace."""
     from ..datasets.registry import entries

@@ -115,12 +115,16 @@ def run_study(
         raise ValueError(f"The number of processes must be at least 1, not {n_workers}.")
     say = say or (lambda text: None)
     study = Study(find_preset(preset), seed, data_folder(data).absolute())
-    families = find_families(methods)
+    families, only = find_families(methods), list(only)
     if Path(store).exists() or not Path(store).absolute().parent.is_dir():
         Store(store, study).close()  # one that cannot be used is told before the data are read
-    planned = plan_jobs(study, list(only), families, say)  # before a store is made: this may fail
+    planned = plan_jobs(study, only, families, say)  # before a store is made: this may fail
     with Store(store, study) as opened:
+        if opened.lost:
+            say(opened.lost)
         opened.add(planned.jobs)
+        if not only:
+            opened.leave_out(planned.missing, planned.broken)
         listeners = Listeners(progress or (lambda now: None), say)
         return _Run(opened, study, planned, retry, listeners).go(n_workers, dask)
 
@@ -244,6 +248,7 @@ class _Run:
         taken: list[Job] = []
         claimed = False
         beat = time.monotonic()
+        self.store.beat()  # before anything is claimed: the file itself says that a run goes on
         self._report(n_workers)
         while True:
             while self.queue and workers.free() > 0:
@@ -272,7 +277,7 @@ class _Run:
         job = outcome.job
         del self.running[job.place]
         if outcome.error is None:
-            self.store.finish(job, outcome.records, outcome.seconds)
+            self.store.finish(job, outcome.records, outcome.seconds, outcome.rankings)
             self.pace.add(job, outcome.seconds)
             self.done += 1
             return

@@ -12,10 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
+from ..runtime.messages import plural
 from .plan import Job, Study
 from .records import Record
+
+if TYPE_CHECKING:
+    from .rankings import JobRanking
 
 # "SEMI" as a number: tells a store from the databases of other programs.
 _APPLICATION = 0x53454D49
@@ -24,6 +28,7 @@ _FORMAT = 1
 BEAT_SECONDS = 15.0
 DEAD_SECONDS = 120.0
 _WAIT_SECONDS = 60.0  # for another run that is writing
+_SAVE = "PRAGMA wal_checkpoint(PASSIVE)"  # what is written so far goes from sqlite's log into the file
 
 _PLACE = ("dataset", "fold", "n_labeled", "family")
 _PLACE_COLUMNS = ", ".join(_PLACE)
@@ -56,9 +61,19 @@ _TABLES = (
     "CREATE TABLE properties (dataset TEXT NOT NULL, sha256 TEXT NOT NULL, name TEXT NOT NULL, "
     "value REAL NOT NULL, PRIMARY KEY (dataset, name))",
 )
+# Those that came later: a store made before gets them when it is first written to.
+_LATER_TABLES = (
+    "CREATE TABLE IF NOT EXISTS rankings (key TEXT NOT NULL REFERENCES jobs (key), side TEXT NOT NULL, "
+    "score TEXT NOT NULL, importances BLOB NOT NULL, PRIMARY KEY (key, side, score))",
+    # Runs that have not ended, and until when all they did is in the file itself.
+    "CREATE TABLE IF NOT EXISTS runs (owner TEXT PRIMARY KEY, saved REAL NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS left_out (dataset TEXT PRIMARY KEY, why TEXT NOT NULL, "
+    "in_folder INTEGER NOT NULL)",
+)
 _JOB_COLUMNS = ", ".join(f'"{name}"' for name in Job._fields)
 NEW_JOB = f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({', '.join('?' * len(Job._fields))})"
 _NEW_RESULT = f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES (?{', ?' * len(_OF_RESULT)})"
+_NEW_RANKING = "INSERT INTO rankings (key, side, score, importances) VALUES (?, ?, ?, ?)"
 _AT_PLACE = " AND ".join(f"{name} = ?" for name in _PLACE)
 
 
@@ -76,6 +91,11 @@ class Store(AbstractContextManager["Store"]):
         Makes the store where there is none; one that holds another study is refused.
     read_only : bool, default=False
 
+    Attributes
+    ----------
+    lost : str
+        A sentence if the file came away from its log, and with it from finished jobs; else "".
+
     Examples
     --------
     >>> import tempfile
@@ -90,10 +110,12 @@ class Store(AbstractContextManager["Store"]):
         self.path = Path(path)
         # A token, since the system uses process numbers again.
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._has_log = self._log_path().exists()  # asked before sqlite makes a new one
         with self._said():
             self._connection = self._open(study, read_only)
             try:
                 self._make_ready(study)
+                self.lost = self._look_for_losses(read_only)
             except BaseException:
                 self._connection.close()
                 raise
@@ -138,7 +160,7 @@ class Store(AbstractContextManager["Store"]):
             again = retry and (state == "failed" or (state == "done" and key != job.key))
             if not (state == "missing" or left or again):
                 return False
-            cursor.execute("DELETE FROM results WHERE key = ?", (key,))
+            _forget(cursor, key)
             query = (
                 "UPDATE jobs SET key = ?, sha256 = ?, cost = ?, state = 'claimed', owner = ?, beat = ?, "
                 f"job_seconds = NULL, error = NULL WHERE {_AT_PLACE}"
@@ -147,24 +169,32 @@ class Store(AbstractContextManager["Store"]):
             return True
 
     def beat(self) -> None:
-        """Say that the claims of this run are alive."""
+        """Say that this run is alive, and bring what is finished into the file itself, to be copied."""
+        now = time.time()
         query = "UPDATE jobs SET beat = ? WHERE owner = ? AND state = 'claimed'"
-        self._execute(query, (time.time(), self.owner))
+        self._execute(query, (now, self.owner))
+        self._execute("INSERT OR REPLACE INTO runs (owner, saved) VALUES (?, ?)", (self.owner, now))
+        self._execute(_SAVE)
 
     def release(self) -> None:
-        """Give back the claims of this run."""
+        """End this run: give back its claims, and bring all that is finished into the file itself."""
         query = "UPDATE jobs SET state = 'missing', owner = NULL WHERE owner = ? AND state = 'claimed'"
         self._execute(query, (self.owner,))
+        self._execute("DELETE FROM runs WHERE owner = ?", (self.owner,))
+        self._execute(_SAVE)
 
-    def finish(self, job: Job, records: Sequence[Record], seconds: float) -> None:
+    def finish(
+        self, job: Job, records: Sequence[Record], seconds: float, rankings: Iterable[JobRanking] = ()
+    ) -> None:
         """Write the results of a job, all or none."""
         with self._transaction() as cursor:
             query = "UPDATE jobs SET state = 'done', owner = NULL, job_seconds = ? WHERE key = ?"
             cursor.execute(query, (seconds, job.key))
             if cursor.rowcount:  # not planned anew by another run, which believed this one dead
                 # Such a run may have done the job as well.
-                cursor.execute("DELETE FROM results WHERE key = ?", (job.key,))
+                _forget(cursor, job.key)
                 insert_results(cursor, job.key, records)
+                cursor.executemany(_NEW_RANKING, [(job.key, *ranking.packed()) for ranking in rankings])
 
     def fail(self, job: Job, error: str, seconds: float) -> None:
         """Write why a job failed."""
@@ -180,6 +210,34 @@ class Store(AbstractContextManager["Store"]):
         )
         place = Record._fields.index("greater_is_better")
         return [Record._make((*row[:place], bool(row[place]), *row[place + 1 :])) for row in rows]
+
+    def rankings(self) -> list[tuple[tuple, tuple[str, str, bytes]]]:
+        """(place of a job, packed ranking) for every ranking of finished jobs that is kept."""
+        if not self._has("rankings"):
+            return []
+        rows = self._execute(
+            f"SELECT {_PLACE_COLUMNS}, side, score, importances FROM rankings JOIN jobs USING (key) "
+            f"WHERE state = 'done' ORDER BY {_PLACE_COLUMNS}, side, score"
+        )
+        return [(row[: len(_PLACE)], row[len(_PLACE) :]) for row in rows]
+
+    def leave_out(self, missing: Iterable[tuple[str, str]], broken: Iterable[tuple[str, str]]) -> None:
+        """Write which data sets a run could not plan, and why: not in the folder, or not to be opened."""
+        with self._transaction() as cursor:
+            cursor.execute("DELETE FROM left_out")
+            for in_folder, some in enumerate((missing, broken)):
+                rows = [(name, why, in_folder) for name, why in some]
+                cursor.executemany("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", rows)
+
+    def left_out(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """(name, why) of data sets that the last run over a whole folder could not plan, and no other did."""
+        found: tuple[list, list] = ([], [])
+        if self._has("left_out"):
+            query = "SELECT dataset, why, in_folder FROM left_out "
+            query += "WHERE dataset NOT IN (SELECT dataset FROM jobs) ORDER BY rowid"
+            for name, why, in_folder in self._execute(query):
+                found[in_folder].append((name, why))
+        return found
 
     def take_in(self, rows: Iterable[tuple[Job, list[Record]]]) -> int:
         """Add jobs that are done or failed elsewhere; what is done here stays. Returns how many came in."""
@@ -227,8 +285,7 @@ class Store(AbstractContextManager["Store"]):
                 connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             except sqlite3.DatabaseError as error:
                 connection.close()
-                besides = self.path.with_name(self.path.name + "-wal").exists()
-                if besides or not isinstance(error, sqlite3.OperationalError):
+                if self._log_path().exists() or not isinstance(error, sqlite3.OperationalError):
                     raise
                 # A folder that cannot be written has no room for the files that sqlite reads along with.
                 connection = _connect(f"{uri}?immutable=1")
@@ -258,16 +315,21 @@ class Store(AbstractContextManager["Store"]):
             # Another run may have come first.
             if cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return
-            for statement in _TABLES:
+            for statement in (*_TABLES, *_LATER_TABLES):
                 cursor.execute(statement)
             cursor.execute(f"PRAGMA application_id = {_APPLICATION}")
             cursor.execute(f"PRAGMA user_version = {_FORMAT}")
             values = (study.preset.name, _numbers(study), study.seed)
             cursor.execute("INSERT INTO study (preset, numbers, seed) VALUES (?, ?, ?)", values)
+        self._connection.execute(_SAVE)
 
     def _check(self, study: Study | None) -> None:
         execute = self._connection.execute
         if execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+            empty = execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+            if empty and not self._has_log and execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+                log = self._log_path().name
+                raise StoreError(f"{self.path} is empty without its file {log}; copy both, or start anew.")
             raise StoreError(f"{self.path} is not a store of semirank; name another file.")
         version = execute("PRAGMA user_version").fetchone()[0]
         if version != _FORMAT:
@@ -282,6 +344,34 @@ class Store(AbstractContextManager["Store"]):
         if numbers != _numbers(study):
             other = f"holds the preset {preset!r} with other numbers, from another version of semirank"
             raise StoreError(f"{self.path} {other}; name another file.")
+
+    def _look_for_losses(self, read_only: bool) -> str:
+        """What a file lost that was copied or left without its log while a run went on."""
+        if not read_only:
+            for statement in _LATER_TABLES if not self._has("left_out") else ():
+                self._connection.execute(statement)
+        elif not self._has("runs"):
+            return ""
+        runs = self._execute("SELECT owner, saved FROM runs")
+        if self._has_log and not read_only:  # sqlite took up the log: runs that are gone took nothing along
+            for owner in [owner for owner, saved in runs if _is_abandoned(owner, saved)]:
+                self._execute("DELETE FROM runs WHERE owner = ?", (owner,))
+        if self._has_log or not runs:
+            return ""
+        saved = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(max(saved for _, saved in runs)))
+        running = self._execute("SELECT count(*) FROM jobs WHERE state = 'claimed'")[0][0]
+        return (
+            f"{self.path} came away from its file {self._log_path().name} while a run went on: jobs finished "
+            f"after {saved} may be missing ({plural(running, 'job')} had begun by then); run again to do them"
+        )
+
+    def _log_path(self) -> Path:
+        """Where sqlite writes first, until it brings it into the file itself."""
+        return self.path.with_name(self.path.name + "-wal")
+
+    def _has(self, table: str) -> bool:
+        query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+        return bool(self._execute(query, (table,))[0][0])
 
     def _may_take_over(self, owner: str, beat: float) -> bool:
         """Whether a claim is ours, or its run is gone; one with our process number can only be gone."""
@@ -358,6 +448,12 @@ def insert_results(cursor: sqlite3.Cursor, key: str, records: Iterable[Record]) 
     cursor.executemany(_NEW_RESULT, rows)
 
 
+def _forget(cursor: sqlite3.Cursor, key: str) -> None:
+    """Take away what was written of a job."""
+    for table in ("results", "rankings"):
+        cursor.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+
+
 def _connect(uri: str) -> sqlite3.Connection:
     # isolation_level None: transactions are ours alone.
     connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
@@ -372,7 +468,8 @@ def _numbers(study: Study) -> str:
 def _is_abandoned(owner: str, beat: float) -> bool:
     """Whether the run that made a claim is gone."""
     host, pid, _ = owner.rsplit(":", 2)
-    silent = time.time() - beat > DEAD_SECONDS
+    # A beat in the future is from a clock that was wrong; a run that lives puts it right with the next one.
+    silent = abs(time.time() - beat) > DEAD_SECONDS
     return silent or (host == socket.gethostname() and not _process_lives(int(pid)))
 
 

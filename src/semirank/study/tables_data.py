@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from ..data.tasks import HEADINGS
-from .paper import paper_names, paper_tables
+from .paper import paper_names, paper_tables, printed_hypothesis
 from .plan import JOB_FAMILIES, Job, fits
 from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
 from .results import Cell, Results, levels_and_folds
@@ -88,8 +88,10 @@ def data_sets(results: Results, properties: Mapping[str, Mapping[str, float]]) -
                 for ours, key in zip((EXAMPLES, FEATURES, SIZE), keys)
                 if own.get(ours, printed[key]) != printed[key]
             ]
+            if own.get(DEPTH, printed.get("depth")) != printed.get("depth"):
+                others.append(f"depth {int(own[DEPTH])}")
             was_run = "yes" if name in results.about else "no"
-            ch = (printed["ch"] + 0.0, own.get(CH))
+            ch = (printed_hypothesis(group, name), own.get(CH))
             rows.append((name, group, *map(printed.get, keys), *ch, was_run, join(others)))
         for name, about in results.about.items():
             if about.group == group and name not in some:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .paper import paper_tables, printed_differences
+from .paper import paper_tables, printed_differences, printed_hypothesis
 from .plan import SCORES
 from .results import DEFINITIONS, Difference, Results
 from .statistics import signed_rank, spearman
@@ -16,6 +16,7 @@ from .table_format import StudyTable
 from .tables_words import AREAS, DEFINITION_NAMES, DEFINITION_TEXT, RESTS_ON, basis, chosen_ensembles, join
 
 Found = Mapping[tuple[str, int], Sequence[Difference]]  # by definition and number of neighbours
+_CH = ("CH (paper)", "CH (ours)")  # how well clusters resemble the target
 
 
 def more_global(results: Results, found: Found) -> StudyTable:
@@ -40,7 +41,9 @@ def more_global(results: Results, found: Found) -> StudyTable:
     return StudyTable("4_more_global", title, text, columns, rows, notes)
 
 
-def difference_table(results: Results, found: Sequence[Difference], name: str, definition: str) -> StudyTable:
+def difference_table(
+    results: Results, found: Sequence[Difference], name: str, definition: str, ch: Mapping[str, float]
+) -> StudyTable:
     """Table 5: differences of areas for each data set and score."""
     values = {(d.dataset, d.score): d for d in found}
     scores = [s for s in SCORES if any(d.score == s for d in found)]
@@ -54,7 +57,8 @@ def difference_table(results: Results, found: Sequence[Difference], name: str, d
         cells = [v for s in scores for v in (some[s].value if s in some else None, printed.get(s))]
         rests_on: set[tuple[Any, Any]] = {(join(d.levels), d.n_folds) for d in some.values()}
         shown = rests_on.pop() if len(rests_on) == 1 else ("differ", "differ")
-        rows.append((results.shown_name(dataset), about.group, *cells, *shown))
+        hypothesis = (printed_hypothesis(about.group, dataset), ch.get(dataset))
+        rows.append((results.shown_name(dataset), about.group, *cells, *hypothesis, *shown))
     notes = [_judged(results)]
     if any(row[-1] == "differ" for row in rows):
         notes.append(f"Where scores rest on different L or folds, see differences_{results.ks[-1]}nn.csv.")
@@ -62,7 +66,7 @@ def difference_table(results: Results, found: Sequence[Difference], name: str, d
         notes.append(f"No score has both sides yet: {join(absent)}.")
     title = f"SSL minus SL: {DEFINITION_NAMES[definition]}"
     text = f"Differences of areas; more than 0: the semi-supervised ranking is better. {DEFINITION_TEXT}"
-    columns = ("data set", "group", *(c for s in scores for c in (s, f"{s} (paper)")), *RESTS_ON)
+    columns = ("data set", "group", *(c for s in scores for c in (s, f"{s} (paper)")), *_CH, *RESTS_ON)
     notes += chosen_ensembles(results, DEFINITIONS[definition])
     return StudyTable(name, title, text, columns, rows, notes, digits=3, signed=True)
 
@@ -74,13 +78,14 @@ def pool_effect(results: Results, found: Sequence[Difference], ch: Mapping[str, 
         printed = printed_differences(d.group, d.dataset).values()
         between = (min(printed), max(printed)) if printed else (None, None)
         name = results.shown_name(d.dataset)
-        rows.append((name, d.group, d.value, *between, ch.get(d.dataset), join(d.levels), d.n_folds))
+        hypothesis = (printed_hypothesis(d.group, d.dataset), ch.get(d.dataset))
+        rows.append((name, d.group, d.value, *between, *hypothesis, join(d.levels), d.n_folds))
     title = f"SSL minus SL: {DEFINITION_NAMES['pool']}"
     text = (
         "The area with every training row in the judge's pool minus the area with the labelled ones only, "
         "all features counting 1, beside the smallest and largest difference that the paper prints."
     )
-    columns = ("data set", "group", "pool effect", "paper, lowest", "paper, highest", "CH (ours)", *RESTS_ON)
+    columns = ("data set", "group", "pool effect", "paper, lowest", "paper, highest", *_CH, *RESTS_ON)
     notes = (_judged(results),)
     return StudyTable("5c_pool_effect", title, text, columns, rows, notes, digits=3, signed=True)
 
