@@ -209,7 +209,7 @@ def test_what_is_finished_reaches_the_file_itself(path, tmp_path):
             assert [job.state for job in other.jobs()] == ["done", "claimed", "missing"]
             assert other.records() == make_records(jobs[0])
             first = f"{copy} came away from its file copy.sqlite-wal while a run went on: jobs"
-            last = r" finished after [\d-]{10} [\d:]{8} may be missing \(1 job had begun by then\); run again .*"
+            last = r" finished after [\d-]{10} [\d:]{8} may be missing \(1 job had begun by then\); run .*"
             assert re.fullmatch(re.escape(first) + last, other.lost)
         store.release()
         shutil.copyfile(path, copy)
