@@ -110,7 +110,9 @@ class Store(AbstractContextManager["Store"]):
         self.path = Path(path)
         # A token, since the system uses process numbers again.
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._has_log = self._log_path().exists()  # asked before sqlite makes a new one
+        log = self._log_path()
+        # Asked before sqlite makes a new one; those who only read leave an empty one behind.
+        self._has_log = log.exists() and log.stat().st_size > 0
         with self._said():
             self._connection = self._open(study, read_only)
             try:
@@ -285,7 +287,7 @@ class Store(AbstractContextManager["Store"]):
                 connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             except sqlite3.DatabaseError as error:
                 connection.close()
-                if self._log_path().exists() or not isinstance(error, sqlite3.OperationalError):
+                if self._has_log or not isinstance(error, sqlite3.OperationalError):
                     raise
                 # A folder that cannot be written has no room for the files that sqlite reads along with.
                 connection = _connect(f"{uri}?immutable=1")
