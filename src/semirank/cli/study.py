@@ -50,7 +50,7 @@ def run(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="More data sets after --only.")
     ] = None,
-    preset: Annotated[str, typer.Option(metavar="NAME", help="quick or paper.")] = "quick",
+    preset: Annotated[str, typer.Option(metavar="NAME", help="quick, paper or worth.")] = "quick",
     data: DataFolder = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this data set and those that follow.")
@@ -61,7 +61,8 @@ def run(
             "--methods",
             "-m",
             metavar="NAME",
-            help="random_forest, extra_trees, bagging, relief, laplace or equal (no ranking); may repeat.",
+            help="random_forest, extra_trees, bagging, relief, laplace or equal (no ranking); the preset "
+            "worth has others; may repeat.",
         ),
     ] = None,
     jobs: Annotated[
@@ -217,12 +218,19 @@ def import_(
 @study.command()
 def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write the tables, beside the paper's figures, as Markdown and CSV."""
+    from ..study.plan import WORTH
     from ..study.store import Store
     from ..study.tables import write_tables
 
     found = _records(store)
     with Store(store, read_only=True) as opened:
         jobs = opened.jobs()
+        preset, _ = opened.preset_and_seed()
+    if preset == WORTH:
+        from ..study.worth_tables import write_worth_tables
+
+        _tell(write_worth_tables(found, _made(out), jobs=jobs))
+        return
     _tell(write_tables(found, _made(out), jobs=jobs, properties=_properties(store, data)))
 
 
@@ -231,6 +239,7 @@ def figures(store: StoreFile, out: OutFolder) -> None:
     """Draw the curves over the number of labels and the critical-difference diagrams."""
     from ..study.figures import write_figures
 
+    _refuse_worth(store)
     _tell(write_figures(_records(store), _made(out)))
 
 
@@ -240,6 +249,7 @@ def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     from ..study.report import page_path, write_report
     from ..study.store import Store
 
+    _refuse_worth(store)
     found = _records(store)
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
@@ -321,6 +331,17 @@ def _warn_of_losses(store: Path) -> None:
     with Store(store, read_only=True) as opened:
         if opened.lost:
             terminal.say(opened.lost)
+
+
+def _refuse_worth(store: Path) -> None:
+    """The figures and the page are of the paper's experiment."""
+    from ..study.plan import WORTH
+    from ..study.store import Store
+
+    with Store(store, read_only=True) as opened:
+        preset, _ = opened.preset_and_seed()
+    if preset == WORTH:
+        raise ValueError(f"{store} holds the preset {WORTH!r}, which has tables only; use `study tables`.")
 
 
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:

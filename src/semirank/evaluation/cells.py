@@ -99,7 +99,7 @@ def draw_cell(
     if len(table) != len(target):
         raise ValueError(f"{len(table)} rows of features but {len(target)} of the target.")
     target = keep_labels(target, max_labels)
-    known = np.flatnonzero(~np.isnan(target.values).any(axis=1))
+    known = _known_rows(target)
     if len(known) < 2 * HELD_OUT:
         raise ValueError(
             f"{name} has {len(known)} rows with a wholly known target, too few to hold some out."
@@ -120,6 +120,22 @@ def draw_cell(
     train_target = target.take(train)
     order = two_kinds_first(rng.permutation(len(train)), target_kinds(train_target), FEWEST)
     return Cell(name, seed, table.take(train), train_target, table.take(test), target.take(test), order)
+
+
+def n_training_rows(target: Target, *, max_rows: int = MAX_ROWS, max_labels: int = MAX_LABELS) -> int:
+    """How many training rows a cell has that is drawn from a data set with this target.
+
+    Examples
+    --------
+    >>> n_training_rows(Target("regression", np.arange(90.0)[:, None], ("y",), np.ones(1)))
+    60
+    """
+    n_rows = min(len(_known_rows(keep_labels(target, max_labels))), max_rows)
+    return n_rows - n_rows // HELD_OUT
+
+
+def _known_rows(target: Target) -> np.ndarray:
+    return np.flatnonzero(~np.isnan(target.values).any(axis=1))
 
 
 def label_counts(n_train: int, n_labeled: int) -> tuple[int, ...]:

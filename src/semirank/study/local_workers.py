@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from .plan import Job, Study
+from .plan import WORTH, Job, Study
 from .records import Record
 
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ class Workers:
 def perform(job: Job, study: Study) -> Outcome:
     """Run a job; whatever goes wrong in it is told, not raised."""
     from .jobs import prepare_job, run_job
+    from .worth_jobs import prepare_worth_job, run_worth_job
 
+    if study.preset.name == WORTH:
+        prepare_job, run_job = prepare_worth_job, run_worth_job
     began = time.perf_counter()
     try:
         prepare_job(job, study)

@@ -113,6 +113,9 @@ PRESETS = {
         ),
     )
 }
+# Its numbers are in a module of its own: it judges rankings in another way (Def. 2.6).
+WORTH = "worth"
+PRESET_NAMES = (*PRESETS, WORTH)
 
 
 class Study(NamedTuple):
@@ -167,17 +170,25 @@ def stable_number(*parts: object) -> int:
     >>> stable_number(0, "Digits", 1), stable_number(0, "Digits", 2)
     (2003512734, 4204984054)
     """
-    return int.from_bytes(_digest(parts, 4), "big")
+    return int.from_bytes(digest_of(parts, 4), "big")
 
 
 def find_preset(name: str) -> Preset:
     """The preset of that name."""
-    return PRESETS[_known(name, PRESETS, "preset")]
+    if known_name(name, PRESET_NAMES, "preset") == WORTH:
+        from .worth_plan import WORTH as preset
+
+        return preset
+    return PRESETS[name]
 
 
-def find_families(names: Iterable[str]) -> tuple[str, ...]:
+def find_families(names: Iterable[str], preset: str = "quick") -> tuple[str, ...]:
     """The families of these names, in the usual order; all of them where none is named."""
-    wanted = {_known(name, JOB_FAMILIES, "method") for name in names}
+    if preset == WORTH:
+        from .worth_plan import worth_families
+
+        return worth_families(names)
+    wanted = {known_name(name, JOB_FAMILIES, "method") for name in names}
     return tuple(family for family in JOB_FAMILIES if family in wanted or not wanted)
 
 
@@ -208,6 +219,10 @@ def fits(family: str, task: str) -> bool:
 
 def jobs_of(data: StudyData, study: Study, families: Sequence[str] = JOB_FAMILIES) -> list[Job]:
     """The jobs of one data set."""
+    if study.preset.name == WORTH:
+        from .worth_plan import worth_jobs
+
+        return worth_jobs(data, study, families)
     name, task, group, sha256 = data.entry.name, data.dataset.target.task, data.entry.group, data.sha256
     folds = folds_of(data, study)
     found = []
@@ -219,6 +234,18 @@ def jobs_of(data: StudyData, study: Study, families: Sequence[str] = JOB_FAMILIE
                     key = job_key(name, sha256, number, n_labeled, family, study, changes)
                     found.append(Job(name, number, n_labeled, family, task, group, sha256, key, cost))
     return found
+
+
+def job_order(job: Job, study: Study) -> tuple[Any, ...]:
+    """The place of a job in a run.
+
+    An unfinished run covers many data sets; the jobs of one data set and family stay together.
+    """
+    if study.preset.name == WORTH:
+        from .worth_plan import worth_order
+
+        return worth_order(job, study)
+    return job.cost, job.place
 
 
 def _changes(
@@ -264,7 +291,7 @@ def job_key(
     numbers = study.preset.numbers()
     del numbers["name"]
     about = [RESULT_VERSION, name, sha256, fold, n_labeled, family, study.seed, numbers]
-    return _digest([*about, *changes], 16).hex()
+    return digest_of([*about, *changes], 16).hex()
 
 
 def job_cost(data: StudyData, n_folds: int, family: str, preset: Preset) -> float:
@@ -294,7 +321,8 @@ _CANDIDATE = {"random_forest": 5e-8, "extra_trees": 2e-8, "bagging": 4e-8}
 _PAIRS = {"relief": (0.3, 2e-9), "laplace": (0.03, 2e-9), "equal": (0.02, 3e-10)}
 
 
-def _known(name: str, known: Iterable[str], what: str) -> str:
+def known_name(name: str, known: Iterable[str], what: str) -> str:
+    """A name that is one of those known; another is an error that names what there is."""
     from ..runtime.messages import did_you_mean
 
     known = tuple(known)
@@ -304,6 +332,7 @@ def _known(name: str, known: Iterable[str], what: str) -> str:
     return name
 
 
-def _digest(parts: object, size: int) -> bytes:
+def digest_of(parts: object, size: int) -> bytes:
+    """A digest of plain values, the same in every process and on every machine."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=size).digest()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .local_workers import LocalWorkers, Outcome
-from .plan import Job, Study, find_families, find_preset, jobs_of
+from .plan import Job, Study, find_families, find_preset, job_order, jobs_of
 from .store import BEAT_SECONDS, Store
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run_study(
 
     Parameters
     ----------
-    preset : {"quick", "paper"}
+    preset : {"quick", "paper", "worth"}
     store : path
         An SQLite file, made if it is not there. It holds one preset with one seed.
     data : path, optional
@@ -89,7 +89,8 @@ def run_study(
     only : names of data sets, optional
         By default all that are there.
     methods : names of families, optional
-        Of "random_forest", "extra_trees", "bagging", "relief", "laplace", "equal"; by default all.
+        Of "random_forest", "extra_trees", "bagging", "relief", "laplace", "equal"; by default all. The preset
+        "worth" has others, of which the controls run only if they are named.
     n_jobs : int, optional
         Processes; by default one per core.
     dask : str, optional
@@ -115,7 +116,7 @@ def run_study(
         raise ValueError(f"The number of processes must be at least 1, not {n_workers}.")
     say = say or (lambda text: None)
     study = Study(find_preset(preset), seed, data_folder(data).absolute())
-    families, only = find_families(methods), list(only)
+    families, only = find_families(methods, study.preset.name), list(only)
     if Path(store).exists() or not Path(store).absolute().parent.is_dir():
         Store(store, study).close()  # one that cannot be used is told before the data are read
     planned = plan_jobs(study, only, families, say)  # before a store is made: this may fail
@@ -130,7 +131,7 @@ def run_study(
 
 
 class Planned(NamedTuple):
-    """Jobs, cheapest first, and (name, why) of the data sets that have none."""
+    """Jobs in the order of a run, and (name, why) of the data sets that have none."""
 
     jobs: list[Job]
     missing: list[tuple[str, str]]
@@ -167,8 +168,7 @@ def plan_jobs(
         raise ValueError(f"There is nothing to do: {'; '.join(reasons) or f'{folder} holds no data set'}.")
     for line in left_out:
         say(line)
-    # So that an unfinished run covers many data sets; the jobs of one data set and family stay together.
-    return Planned(sorted(jobs, key=lambda job: (job.cost, job.place)), missing, broken)
+    return Planned(sorted(jobs, key=lambda job: job_order(job, study)), missing, broken)
 
 
 def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[str, str]]) -> list[str]:

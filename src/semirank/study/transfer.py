@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
-from .plan import Job, Study, find_preset, judged_values
+from .plan import WORTH, Job, Study, find_preset, judged_values
 from .records import Record
 from .store import NEW_JOB, Store, insert_results, scratch_tables
 from .table_format import csv_text
@@ -151,7 +151,10 @@ def _refusal(error: str, given: dict[str, Any]) -> str:
 
 def _fault(job: Job, records: list[Record], study: Study) -> str | None:
     """What is wrong with the values of a finished job."""
-    expected = judged_values(job.family, study.preset)
+    from .worth_plan import worth_values
+
+    is_worth = study.preset.name == WORTH
+    expected = worth_values(job) if is_worth else judged_values(job.family, study.preset)
     found = {(r.side, r.score, r.pool, r.k) for r in records}
     if missing := expected - found:
         return f"{len(expected) - len(missing)} of {len(expected)} values"

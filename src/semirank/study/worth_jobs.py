@@ -1,0 +1,130 @@
+"""One job of the preset `worth`: a reference, or the rankings of a method from some labels (Def. 2.6)."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.tasks import TASKS
+from ..evaluation.cells import Cell, draw_cell
+from .jobs import Result
+from .plan import Job, Study, stable_number
+from .records import Record
+from .worth_methods import FAMILIES, FAMILY, FOREIGN, Rankings, rank_reference
+from .worth_plan import WorthPreset, judge_k
+
+if TYPE_CHECKING:
+    from ..datasets.registry import StudyData
+    from ..evaluation.references import Reference
+
+PARTS = 1_000_000  # importances are kept as whole parts of the sum of their sizes
+DIGITS = 6  # of references
+_DIGEST = 16  # characters that tell cells apart
+_SAMPLE = 60  # rows of each kind in the small ranking that loads the kernels
+_prepared: set[tuple[str, str]] = set()
+
+
+def prepare_worth_job(job: Job, study: Study) -> None:
+    """What only the first job of a kind in a process needs: read the data, load or compile the kernels."""
+    cell = _cell(job, study)
+    if job.family == FOREIGN or (job.task, job.family) in _prepared:
+        return
+    target = cell.labeled(min(_SAMPLE, len(cell.order)))
+    rows = np.sort(cell.order[: 2 * _SAMPLE])
+    rank = rank_reference if job.family == FAMILY else FAMILIES[job.family].rank
+    rank(cell.train.take(rows), target.take(rows), 0)
+    _prepared.add((job.task, job.family))
+
+
+def run_worth_job(job: Job, study: Study) -> Result:
+    """Rank; the result depends on the arguments and the data alone, but for the seconds.
+
+    The importances are in the records, since a cell has not all features of its data set.
+    """
+    cell = _cell(job, study)
+    if job.family == FOREIGN:
+        from ..evaluation.references import foreign_reference
+
+        began = time.thread_time()
+        reference = foreign_reference(cell)
+        return Result(reference_records(job, reference, len(cell.test), time.thread_time() - began), [])
+    if job.family == FAMILY:  # a seed of its own: no ranking is held against itself
+        seed = stable_number(study.seed, job.dataset, job.fold, FAMILY)
+        found = rank_reference(cell.train, cell.labeled(job.n_labeled), seed)
+    else:  # the methods share their seed, so that one half of the consensus is the label-only one
+        seed = stable_number(study.seed, job.dataset, job.fold, job.n_labeled)
+        found = FAMILIES[job.family].rank(cell.train, cell.labeled(job.n_labeled), seed)
+    return Result(_ranking_records(job, cell, found), [])
+
+
+def reference_records(job: Job, reference: Reference, n_test: int, seconds: float) -> list[Record]:
+    """One record for each model of a foreign reference: its R2 and, in the setting, the importances."""
+    records = []
+    for model, r2 in reference.r2.items():
+        shares = [float(f"{share:.{DIGITS}g}") for share in reference.importances[model].tolist()]
+        setting = json.dumps({"cell": reference.digest[:_DIGEST], "importances": shares})
+        about = (job.dataset, job.task, job.group, job.fold, job.n_labeled, job.n_labeled, n_test, job.family)
+        judge = ("sl", model, "labelled", judge_k(job), "R2", True, r2)
+        records.append(Record(*about, *judge, seconds, 0.0, setting))
+    return records
+
+
+def _ranking_records(job: Job, cell: Cell, found: Rankings) -> list[Record]:
+    """One record for each ranking: the score of the fair judge and, in the setting, the importances."""
+    from ..evaluation.ranking_judges import fair_knn
+
+    task = TASKS[cell.train_target.task]
+    judged = fair_knn(np.stack([scores for scores, _ in found.values()]), cell, job.n_labeled)
+    records = []
+    for ((side, score), (importances, seconds)), value in zip(found.items(), judged.tolist()):
+        if not (np.isfinite(importances).all() and np.isfinite(value)):
+            raise ValueError(f"{side} {score}: the ranking or its score is not finite.")
+        setting = json.dumps({"cell": cell.digest[:_DIGEST], "importances": as_parts(importances)})
+        about = (job.dataset, task.name, job.group, job.fold, job.n_labeled, job.n_labeled, len(cell.test))
+        judge = ("labelled", judge_k(job), task.measure, task.greater_is_better, task.sign * value)
+        records.append(Record(*about, job.family, side, score, *judge, seconds, 0.0, setting))
+    return records
+
+
+def as_parts(importances: np.ndarray) -> list[int]:
+    """Importances as whole parts per million of the sum of their sizes; short, and enough for an order.
+
+    Examples
+    --------
+    >>> as_parts(np.array([3.0, -1.0, 0.0]))
+    [750000, -250000, 0]
+    """
+    total = np.abs(importances).sum()
+    return np.round(PARTS * importances / (total if total > 0 else 1.0)).astype(int).tolist()
+
+
+def _cell(job: Job, study: Study) -> Cell:
+    assert isinstance(study.preset, WorthPreset)
+    data = _data(job.dataset, study.folder)
+    if data.sha256 != job.sha256:
+        raise ValueError(f"The files of {job.dataset} changed while the study was running; start it again.")
+    return _drawn(job.dataset, job.fold, study)
+
+
+@lru_cache(maxsize=2)
+def _data(name: str, folder: Path | None) -> StudyData:
+    from ..datasets.registry import open_dataset
+
+    return open_dataset(name, folder)
+
+
+@lru_cache(maxsize=2)
+def _drawn(name: str, fold: int, study: Study) -> Cell:
+    preset = study.preset
+    assert isinstance(preset, WorthPreset)
+    dataset = _data(name, study.folder).dataset
+    # Another seed of the study has other cells.
+    seed = study.seed * preset.n_folds + fold
+    return draw_cell(
+        name, dataset.X, dataset.target, seed, max_rows=preset.max_rows, max_labels=preset.max_labels
+    )

@@ -1,0 +1,160 @@
+"""The plan of the preset `worth`: references and rankings of every data set, seed and L (Def. 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..evaluation.cells import MAX_LABELS, MAX_ROWS, half, label_counts, n_training_rows
+from .plan import Job, Preset, Study, digest_of, known_name
+from .worth_methods import FAMILIES, FAMILY, FOREIGN, JOB_FAMILIES, LABEL_ONLY, MAIN, REFERENCES, USUAL
+
+if TYPE_CHECKING:
+    from ..datasets.registry import StudyData
+
+# Part of the keys of this preset: raise it when a change makes all its results due again.
+RESULT_VERSION = 1
+REFERENCE_VERSION = 1
+
+
+@dataclass(frozen=True)
+class WorthPreset(Preset):
+    """The numbers of this study; `n_folds` seeds, each of which draws a cell of its own from the data."""
+
+    max_rows: int = MAX_ROWS
+    max_labels: int = MAX_LABELS
+
+    def numbers(self) -> dict[str, Any]:
+        """What tells stores and keys apart: more seeds or numbers of labels leave finished jobs done."""
+        return {"name": self.name, "max_rows": self.max_rows, "max_labels": self.max_labels}
+
+
+WORTH = WorthPreset(
+    name="worth",
+    n_folds=5,
+    n_labeled=(50, 100, 200),
+    n_trees=100,
+    rule="fixed",
+    levels=(0.5,),
+    tuning_trees=0,
+    min_labeled=4,
+)
+
+
+def worth_families(names: Iterable[str]) -> tuple[str, ...]:
+    """The families of these names, in the usual order; all but the controls where none is named.
+
+    Examples
+    --------
+    >>> worth_families(["label_only", "consensus"])
+    ('consensus', 'label_only')
+    """
+    wanted = {known_name(name, JOB_FAMILIES, "method") for name in names} or set(USUAL)
+    return tuple(family for family in JOB_FAMILIES if family in wanted)
+
+
+def worth_jobs(data: StudyData, study: Study, families: Sequence[str]) -> list[Job]:
+    """The jobs of one data set.
+
+    A reference has all training labels. The label-only consensus is due at every number of labels of a curve,
+    other methods at each L that leaves at least half of the training rows unlabelled.
+    """
+    n_train = n_training_rows(data.dataset.target)
+    due = due_counts(n_train, study.preset.n_labeled)
+    found = []
+    for family in families:
+        if family in REFERENCES:
+            counts = [n_train] if due else []
+        else:
+            counts = [n for n in due if family == LABEL_ONLY or n in study.preset.n_labeled]
+            counts = [n for n in counts if family == LABEL_ONLY or 2 * n <= n_train]
+        for seed in range(study.preset.n_folds):
+            found += [_job(data, study, family, seed, n, n_train) for n in counts]
+    return found
+
+
+def due_counts(n_train: int, levels: Iterable[int]) -> dict[int, int]:
+    """Every number of labels on the curves around the given L, with the least L that needs it.
+
+    Examples
+    --------
+    >>> due_counts(300, (50, 100, 200))
+    {25: 50, 50: 50, 100: 50, 200: 50, 300: 100}
+    """
+    found: dict[int, int] = {}
+    for level in sorted(levels):
+        for n in label_counts(n_train, level):
+            found.setdefault(n, level)
+    return dict(sorted(found.items()))
+
+
+def _job(data: StudyData, study: Study, family: str, seed: int, n_labeled: int, n_train: int) -> Job:
+    name, sha256 = data.entry.name, data.sha256
+    version = REFERENCE_VERSION if family in REFERENCES else FAMILIES[family].version
+    about = [RESULT_VERSION, name, sha256, seed, n_labeled, family, version, study.seed]
+    key = digest_of([*about, study.preset.numbers()], 16).hex()
+    cost = _cost(family, n_labeled, n_train, data.dataset.X.shape[1])
+    task, group = data.dataset.target.task, data.entry.group
+    return Job(name, seed, n_labeled, family, task, group, sha256, key, cost)
+
+
+def worth_order(job: Job, study: Study) -> tuple[Any, ...]:
+    """The place of a job in a run that may not come to its end.
+
+    First what a worth needs: foreign references, the consensus with and without unlabelled rows, at the
+    smallest L. The half on which settings are chosen comes first; then each seed for all data sets.
+    """
+    levels = study.preset.n_labeled
+    if job.family in REFERENCES:
+        level = min(levels)
+    else:
+        # A number of labels on a curve comes with the least L whose curve reaches that far.
+        level = next((n for n in sorted(levels) if job.n_labeled <= 4 * n), max(levels))
+        level = level if job.family == LABEL_ONLY else job.n_labeled
+    main = job.family in (FOREIGN, *MAIN)
+    return (
+        not main,
+        level,
+        half(job.dataset) != "choosing",
+        job.fold,
+        job.dataset,
+        JOB_FAMILIES.index(job.family),
+        job.n_labeled,
+    )
+
+
+def worth_values(job: Job) -> set[tuple[str, str, str, int]]:
+    """What a finished job has a value for: (side, score, pool, k)."""
+    from .worth_methods import ranking_names
+
+    return {(side, score, "labelled", judge_k(job)) for side, score in ranking_names(job.family)}
+
+
+def judge_k(job: Job) -> int:
+    """Neighbours of the fair judge; 0 for the foreign reference, whose values are R2."""
+    from ..judging.knn_judge import judge_neighbors
+
+    return 0 if job.family == FOREIGN else judge_neighbors(job.n_labeled)
+
+
+def _cost(family: str, n_labeled: int, n_train: int, n_features: int) -> float:
+    """About the seconds of a job on one core."""
+    if family == FOREIGN:
+        return 2.0 + 0.02 * n_features
+    rows = n_labeled if family in (LABEL_ONLY, FAMILY) else n_train
+    return 0.3 + _EACH[family] * rows * (n_features + 30)
+
+
+# Seconds for each cell of the table of features that a method sees.
+_EACH = {
+    FAMILY: 1e-5,
+    "consensus": 2e-5,
+    LABEL_ONLY: 1e-5,
+    "forest": 5e-6,
+    "relief": 2e-6,
+    "taught_relief": 1e-5,
+    "control_invented": 2e-5,
+    "control_shuffled": 2e-5,
+    "control_fewer": 1e-5,
+}

@@ -1,0 +1,281 @@
+"""The preset `worth`: plan, jobs, resuming, export, and tables from planted records."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from semirank.datasets.registry import open_dataset
+from semirank.evaluation.captured import captured
+from semirank.evaluation.cells import draw_cell, half, label_counts
+from semirank.evaluation.references import foreign_reference
+from semirank.evaluation.worth import worth
+from semirank.study import Store, export_store, import_store, run_study
+from semirank.study import run as module
+from semirank.study.local_workers import perform
+from semirank.study.plan import Job, Study, find_families, find_preset
+from semirank.study.records import Record
+from semirank.study.run import plan_jobs
+from semirank.study.store import records
+from semirank.study.worth_jobs import as_parts
+from semirank.study.worth_methods import FAMILIES, FAMILY, FOREIGN, LABEL_ONLY, REFERENCES
+from semirank.study.worth_plan import WORTH, due_counts, worth_jobs
+from semirank.study.worth_results import BASE, CONSENSUS, UNFINISHED, collect_worth
+from semirank.study.worth_tables import worth_tables, write_worth_tables
+
+from .study_folder import write_folder
+from .test_run import Inline
+
+NAME = "Tiny numbers"
+N_ROWS = 300  # 200 training rows: L = 50 and 100
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_folder(tmp_path_factory.mktemp("data"), (NAME, "Tiny classes"), N_ROWS)
+
+
+@pytest.fixture(scope="module")
+def study(folder):
+    return Study(find_preset("worth"), 0, folder)
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    monkeypatch.setattr(module, "LocalWorkers", Inline)
+
+
+def test_the_plan_of_a_data_set(folder, study):
+    jobs = worth_jobs(open_dataset(NAME, folder), study, find_families([], "worth"))
+    counts = {}
+    for job in jobs:
+        counts.setdefault(job.family, set()).add(job.n_labeled)
+        assert job.fold in range(5)
+    assert counts == {
+        FOREIGN: {200},
+        FAMILY: {200},
+        "consensus": {50, 100},
+        LABEL_ONLY: {25, 50, 100, 200},
+        "forest": {50, 100},
+        "relief": {50, 100},
+        "taught_relief": {50, 100},
+    }
+    assert len({job.key for job in jobs}) == len(jobs) == 5 * 14
+    # More seeds or other L leave the keys as they are, other cells do not.
+    again = worth_jobs(open_dataset(NAME, folder), study._replace(seed=1), [FOREIGN])
+    assert not {job.key for job in again} & {job.key for job in jobs}
+
+
+def test_counts_are_those_of_the_curves():
+    for n_train, levels in product((90, 100, 120, 399, 1000), ((50,), (50, 100, 200))):
+        wanted = {n for level in levels for n in label_counts(n_train, level)}
+        found = due_counts(n_train, levels)
+        assert set(found) == wanted
+        for n, level in found.items():
+            assert n in label_counts(n_train, level)
+            assert all(n not in label_counts(n_train, other) for other in levels if other < level)
+
+
+def test_a_run_begins_with_what_a_worth_needs(study):
+    jobs = plan_jobs(study, [], find_families([], "worth"), print).jobs
+    main = [job.family in (FOREIGN, "consensus", LABEL_ONLY) for job in jobs]
+    assert main == sorted(main, reverse=True)
+    first = [job for job, is_main in zip(jobs, main) if is_main]
+    assert [job.family for job in first if job.dataset == first[0].dataset][:6] == [
+        FOREIGN, "consensus", *[LABEL_ONLY] * 4,
+    ]  # fmt: skip
+    # All of L = 50 before the consensus at 100; the choosing half first, within it seed by seed.
+    at_100 = next(i for i, job in enumerate(first) if (job.family, job.n_labeled) == ("consensus", 100))
+    assert {job.fold for job in first[:at_100]} == set(range(5))
+    halves = [half(job.dataset) == "choosing" for job in first[:at_100]]
+    assert halves == sorted(halves, reverse=True)
+
+
+def test_names_of_methods():
+    assert set(find_families([], "worth")) == {
+        *REFERENCES,
+        *(n for n, f in FAMILIES.items() if not f.control),
+    }
+    assert find_families(["control_invented"], "worth") == ("control_invented",)
+    with pytest.raises(ValueError, match=r"There is no method 'consensu'.*'consensus'"):
+        find_families(["consensu"], "worth")
+    with pytest.raises(ValueError, match=r"There is no preset 'wort'.*'worth'"):
+        find_preset("wort")
+
+
+def test_a_reference_is_kept_with_its_importances(folder, study):
+    job = worth_jobs(open_dataset(NAME, folder), study, [FOREIGN])[1]
+    outcome = perform(job, study)
+    assert outcome.error is None
+    data = open_dataset(NAME, folder).dataset
+    reference = foreign_reference(draw_cell(NAME, data.X, data.target, 1))
+    for record, model in zip(outcome.records, ("boosting", "network", "kernel"), strict=True):
+        assert (record.score, record.value, record.measure) == (model, reference.r2[model], "R2")
+        kept = json.loads(record.setting)
+        assert reference.digest.startswith(kept["cell"])
+        np.testing.assert_allclose(kept["importances"], reference.importances[model], rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_method_ranks(folder, study, family):
+    name = "Tiny classes" if family == "consensus" else NAME
+    job = worth_jobs(open_dataset(name, folder), study, [family])[0]
+    outcome = perform(job, study)
+    assert outcome.error is None
+    assert {(r.side, r.score) for r in outcome.records} == set(FAMILIES[family].shown)
+    for record in outcome.records:
+        assert len(json.loads(record.setting)["importances"]) == 5
+        assert np.isfinite(record.value)
+
+
+def test_one_half_of_the_consensus_is_the_label_only_one(folder, study):
+    data = open_dataset(NAME, folder)
+    found = {}
+    for family in ("consensus", LABEL_ONLY):
+        job = next(job for job in worth_jobs(data, study, [family]) if job.n_labeled == 50)
+        found |= {
+            (family, r.score): np.array(json.loads(r.setting)["importances"])
+            for r in perform(job, study).records
+        }
+    both = (found["consensus", "taught"] + found[LABEL_ONLY, "consensus"]) / 2
+    np.testing.assert_allclose(found["consensus", "consensus"], both, atol=2)  # parts per million
+
+
+def test_parts_keep_the_order():
+    values = np.random.default_rng(0).normal(size=50)
+    assert np.argsort(as_parts(values)).tolist() == np.argsort(values).tolist()
+    assert as_parts(np.zeros(3)) == [0, 0, 0]
+
+
+def test_store_resume_export_and_commands(folder, tmp_path, inline, call):
+    path, copy = tmp_path / "worth.sqlite", tmp_path / "copy.sqlite"
+    options = {"data": folder, "only": [NAME]}
+    first = run_study("worth", store=path, methods=["relief"], **options)
+    assert (first.done, first.failed) == (10, 0)
+    second = run_study("worth", store=path, methods=["relief", FOREIGN], **options)
+    assert (second.done, second.kept) == (5, 10)
+    assert export_store(path, tmp_path / "records.csv.gz") == 15
+    assert import_store(copy, tmp_path / "records.csv.gz") == (15, 15)
+    assert records(copy) == records(path)
+    code, _, _ = call("study", "tables", "--store", copy, "--out", tmp_path / "out")
+    assert code == 0
+    page = (tmp_path / "out" / "quality.md").read_text()
+    assert page.index("What has been run") < page.index("Worth over data sets")
+    code, _, told = call("study", "figures", "--store", copy, "--out", tmp_path / "out")
+    assert code == 2
+    assert told == f"error: {copy} holds the preset 'worth', which has tables only; use `study tables`.\n"
+
+
+def test_half_a_job_is_refused(folder, tmp_path, inline):
+    path, file = tmp_path / "worth.sqlite", tmp_path / "records.csv"
+    run_study("worth", store=path, methods=["relief"], data=folder, only=[NAME])
+    export_store(path, file)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:-1]))
+    with pytest.raises(ValueError, match="has 1 of 2 values; export it again"):
+        import_store(tmp_path / "copy.sqlite", file)
+
+
+def planted(name: str, seed: int, n_labeled: int, family: str, side: str, score: str, importances, value=0.5):
+    setting = json.dumps({"cell": f"{name} {seed}", "importances": importances})
+    about = (name, "regression", "STR", seed, n_labeled, n_labeled, 100, family, side, score)
+    return Record(*about, "labelled", 7, "RRMSE", False, value, 1.0, 0.0, setting)
+
+
+def made_up(name: str, learned: bool = True) -> list[Record]:
+    """Rankings that become better with labels, and a consensus as good as that of twice the labels."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(20, 0, -1.0)
+    found = []
+    for seed in range(3):
+        for model in ("boosting", "network", "kernel"):
+            r2 = 0.5 if learned else 0.01
+            found.append(planted(name, seed, 1000, FOREIGN, "sl", model, truth.tolist(), r2))
+        found.append(planted(name, seed, 1000, FAMILY, "sl", "consensus", truth.tolist()))
+        noise = {n: rng.normal(size=20) for n in (25, 50, 100, 200)}
+        for n, error in noise.items():
+            ranking = (truth + error * 200 / n).tolist()
+            found.append(planted(name, seed, n, LABEL_ONLY, "sl", "consensus", ranking, 0.5))
+            if n == 100:
+                found.append(planted(name, seed, 50, "consensus", "ssl", "consensus", ranking, 0.4))
+    return found
+
+
+def test_worth_is_that_of_the_definition():
+    rows = made_up("One")
+    results = collect_worth(rows, levels=(50,))
+    truth = np.arange(20, 0, -1.0)
+
+    def score(seed, n, family):
+        (row,) = [r for r in rows if (r.fold, r.n_labeled, r.family) == (seed, n, family)]
+        return captured(np.array(json.loads(row.setting)["importances"]), truth)
+
+    counts = (25, 50, 100, 200)
+    curve = np.array([[score(seed, n, LABEL_ONLY) for n in counts] for seed in range(3)])
+    method = np.array([score(seed, 50, "consensus") for seed in range(3)])
+    for by in ("foreign", "family"):
+        assert results.worth("One", CONSENSUS, 50, by) == worth(method, curve, counts, 50)
+    assert results.worth("One", BASE, 50).factor == pytest.approx(1.0)
+    assert results.worth("One", CONSENSUS, 50).factor == pytest.approx(2.0)
+    assert results.worth("One", CONSENSUS, 600) is None
+    assert results.knn_differences(CONSENSUS, 50, ["One"]) == {"One": pytest.approx(0.1)}  # less error
+
+
+def test_data_sets_that_do_not_count_say_why():
+    rows = [*made_up("One"), *made_up("Two", learned=False)]
+    results = collect_worth(rows, levels=(50, 100))
+    assert results.worth("Two", CONSENSUS, 50).reason == "no model learns it (R2 at most 0.01)"
+    assert results.worth("Two", CONSENSUS, 50, "family").counted
+    assert results.worth("One", CONSENSUS, 100).reason == UNFINISHED
+    other = [
+        r._replace(setting=r.setting.replace("One ", "Changed ")) if r.family == FOREIGN else r for r in rows
+    ]
+    assert collect_worth(other, levels=(50,)).worth("One", CONSENSUS, 50).reason == UNFINISHED
+
+
+def test_tables(tmp_path):
+    rows = [*made_up("One"), *made_up("Two", learned=False)]
+    waiting = Job("One", 4, 50, "relief", "regression", "STR", "sha", "key", 1.0)
+    failed = waiting._replace(fold=3, key="other", state="failed")
+    files = write_worth_tables(rows, tmp_path, jobs=[waiting, failed])
+    assert {path.name for path in files} >= {"0_coverage.md", "1_worth.csv", "quality.md", "methods.csv"}
+    with (tmp_path / "0_coverage.csv").open(newline="") as file:
+        one, two = csv.DictReader(file)
+    assert one["not finished"] == (
+        "consensus 3 of 15, label_only 12 of 30, reference_family 3 of 5, reference_foreign 3 of 5, "
+        "relief 0 of 2, 1 failed"
+    )
+    assert (one["learnt"], two["learnt"]) == ("3 of 3", "0 of 3")
+    with (tmp_path / "2_summary.csv").open(newline="") as file:
+        found = {(row["L"], row["half"], row["method"]): row for row in csv.DictReader(file)}
+    both = found["50", "both", "consensus"]
+    assert (both["data sets"], both["worth"], both["data sets (family)"]) == ("1", "2", "2")
+    assert ("50", half("One"), "consensus") in found
+    with (tmp_path / "1_worth.csv").open(newline="") as file:
+        reasons = {(row["data set"], row["L"]): row["not counted because"] for row in csv.DictReader(file)}
+    assert reasons["One", "50"] == ""
+    assert reasons["Two", "50"].startswith("no model learns it")
+    assert reasons["One", "200"] == UNFINISHED
+
+
+def test_tables_of_a_run_that_just_began():
+    jobs = [Job("One", 0, 1000, FOREIGN, "regression", "STR", "sha", "key", 1.0)]
+    tables = {table.name: table for table in worth_tables([], jobs)}
+    assert tables["0_coverage"].rows[0][-1] == "reference_foreign 0 of 1"
+    assert tables["2_summary"].rows == []
+    assert WORTH.numbers() == {"name": "worth", "max_rows": 1500, "max_labels": 40}
+
+
+def test_interrupted_jobs_are_planned_again(folder, tmp_path, inline):
+    path = tmp_path / "worth.sqlite"
+    run_study("worth", store=path, methods=["relief"], data=folder, only=[NAME])
+    with Store(path) as store:
+        before = {job.place: job.key for job in store.jobs()}
+    again = run_study("worth", store=path, methods=["relief"], data=folder, only=[NAME])
+    assert (again.done, again.kept, again.outdated) == (0, 10, 0)
+    with Store(path) as store:
+        assert {job.place: job.key for job in store.jobs()} == before
