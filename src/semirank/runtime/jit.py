@@ -126,7 +126,8 @@ class _KernelCache(FunctionCache):
 
 
 def _entry(**options: Any) -> Callable[[Any], Any]:
-    jit = _njit(no_cfunc_wrapper=True, **_COMMON, **options)
+    # Said aloud, for an entry point that an inner function calls would inherit its `_nrt`.
+    jit = _njit(no_cfunc_wrapper=True, _nrt=True, **_COMMON, **options)
 
     def decorate(function: Any) -> Any:
         caches = _registered.setdefault(function.__module__, [])

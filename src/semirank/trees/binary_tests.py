@@ -105,12 +105,11 @@ def value_marked(payload, mark, code, n, n_left, n_miss, left_sums, miss, criter
 
 
 @kernel
-def multiply_marks(payload, marks, sums, n_pending):
+def multiply_marks(n, width, marks, payload, sums, n_pending):
     """The sums of all waiting 0/1 rows by one matrix product: (tests x rows) times (rows x payload)."""
-    n, width = payload.shape
     left = marks[: n_pending * n].reshape(n_pending, n)
-    out = sums[: n_pending * width].reshape(n_pending, width)
-    np.dot(left, payload, out)
+    right = payload[: n * width].reshape(n, width)
+    np.dot(left, right, sums[: n_pending * width].reshape(n_pending, width))
 
 
 @fast_inner
@@ -139,6 +138,8 @@ def value_products(n_pending, pending, left_sums, miss, criterion, candidates):
 @fast_inner
 def round_payload(payload, single):
     """The payload in float32, for the matrix product."""
-    for i in range(payload.shape[0]):
-        for c in range(payload.shape[1]):
-            single[i, c] = payload[i, c]
+    n, width = payload.shape
+    for i in range(n):
+        row = single[i * width : (i + 1) * width]
+        for c in range(width):
+            row[c] = payload[i, c]

@@ -3,7 +3,8 @@
 A feature's tests are evaluated along one of several paths, which agree up to rounding: by sums per value or
 rows in value order (`numeric_tests`, `nominal_tests`), by a matrix product (`binary_tests`), or by counting
 ones (`sparse_binary`). Functions take the arrays they need: handing on all work arrays costs more than many
-of them do, and most of the time of compilation. Those that take all of them are inlined.
+of them do, and most of the time of compilation. So `best_candidate` takes them once per node, and its steps
+are inlined; it counts no references, as `grow_nodes` would for every array it touches.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from .numeric_tests import (
     sort_by_code,
     sum_values,
 )
-from .random import draw_candidate
+from .random import draw_candidate, restore_order
 from .sparse_binary import value_of_ones
-from .split_value import Criterion, squared_length, value_known
+from .split_value import Criterion, full_value, squared_length
 
 # Nodes with fewer rows than this add rows instead of calling the matrix product, and can stop at a perfect
 # test.
@@ -163,7 +164,7 @@ def try_marked(node, mark, n_left, n_miss, j, scratch):
     lay, left_sums, candidates, n = node.criterion.lay, scratch.sums.left, scratch.candidates, len(node.rows)
     if n_miss == 0 and lay.width == lay.full:
         sum_marked(node.payload, mark, n, lay.full, left_sums)
-        candidates.h[j] = value_known(squared_length(left_sums, lay.full), left_sums, n_left, node.criterion)
+        candidates.h[j] = full_value(squared_length(left_sums, lay.full), n_left, node.criterion)
     else:
         candidates.h[j], candidates.missing_left[j] = value_marked(
             node.payload, mark, scratch.code, n, n_left, n_miss, left_sums, scratch.sums.miss, node.criterion
@@ -187,7 +188,7 @@ def queue_marks(n_pending, j, n, n_left, n_miss, scratch):
     return n_pending
 
 
-@fast_inner
+@inlined
 def try_candidates(tests, node, n_candidates, j, useful, random_test, scratch, bits):
     """Draw and evaluate candidates from number j on; in large nodes 0/1 tests are left waiting.
 
@@ -233,7 +234,7 @@ def try_candidates(tests, node, n_candidates, j, useful, random_test, scratch, b
     return j, useful, n_pending, stop
 
 
-@fast_inner
+@inlined
 def settle(tests, node, random_test, n_tried, scratch):
     """Replace the rough values of all 0/1 tests that may be the best by exact ones (Def. 1.3, ties)."""
     n, candidates, sums = len(node.rows), scratch.candidates, scratch.sums
@@ -263,15 +264,14 @@ def pick(n_tried, tie, h):
     return best
 
 
-@inlined
+@fast_inner
 def best_candidate(tests, node, n_candidates, random_test, scratch, bits):
-    """Evaluate the candidates of a node; returns (number of the winner or -1, candidates tried).
+    """The best candidate of a node: (its number or -1, feature, last code on the left, missing left, h).
 
-    What is known of candidate j is in scratch.candidates, its feature is scratch.drawn.order[j]. Call
-    `restore_order` when done.
+    The order of features is restored. The subset of a nominal test is scratch.candidates.subset[number].
     """
     n, width = node.payload.shape
-    pending = scratch.pending
+    pending, candidates = scratch.pending, scratch.candidates
     rough = False
     j, useful = np.int64(0), np.int64(0)
     while True:
@@ -279,16 +279,18 @@ def best_candidate(tests, node, n_candidates, random_test, scratch, bits):
             tests, node, n_candidates, j, useful, random_test, scratch, bits
         )
         if n_pending > 0:
-            single = pending.payload[: n * width].reshape(n, width)
             if not rough:
-                round_payload(node.payload, single)
+                round_payload(node.payload, pending.payload)
                 rough = True
-            multiply_marks(single, pending.marks, pending.sums, n_pending)
+            multiply_marks(n, width, pending.marks, pending.payload, pending.sums, n_pending)
             value_products(
-                n_pending, pending, scratch.sums.left, scratch.sums.miss, node.criterion, scratch.candidates
+                n_pending, pending, scratch.sums.left, scratch.sums.miss, node.criterion, candidates
             )
         if stop or j >= len(tests.n_codes) or (j >= n_candidates and useful > 0):
             break
     if rough:
         settle(tests, node, random_test, j, scratch)
-    return pick(j, node.criterion.tie, scratch.candidates.h), j
+    winner = pick(j, node.criterion.tie, candidates.h)
+    feature = scratch.drawn.order[winner]
+    restore_order(j, scratch.drawn)
+    return winner, feature, candidates.cut[winner], candidates.missing_left[winner], candidates.h[winner]

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..runtime.jit import inlined, kernel
+from ..runtime.jit import inlined, inner, kernel
 from .candidates import BATCH, Node, best_candidate
 from .columns import Space, Tests
-from .nominal_tests import UNSEEN
+from .nominal_tests import LEFT, UNSEEN
 from .numeric_tests import random_threshold
 from .payload import fill_full, fill_groups, layout_of, rotate
-from .random import child_seed, restore_order
+from .random import child_seed
 from .scratch import Scratch, make_scratch
-from .small_nodes import SMALL, best_side_by_side, value_side_by_side
+from .small_nodes import SMALL, best_side_by_side
 from .sparse_binary import Bits, fill_others, find_ones
 from .split_value import TIE, Criterion
 
@@ -52,16 +52,6 @@ class Growth(NamedTuple):
     max_depth: int
     # Whether a node is split only where labelled rows differ; see `for_predictions` in `forest_supervision`.
     only_differing: bool = False
-
-
-class Chosen(NamedTuple):
-    """The test of a node."""
-
-    feature: np.int64  # -1 if no test makes the node purer
-    cut: int  # last code on the left
-    missing_left: np.uint8
-    value: float
-    subset: np.ndarray  # of a nominal feature: LEFT, RIGHT or UNSEEN per value
 
 
 class Parts(NamedTuple):
@@ -149,7 +139,7 @@ def pop(stack, top):
     return stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4]
 
 
-@inlined
+@inner
 def survey(rows, weight, target_id, knows, depth, growth):
     """(weight of the node, whether a row knows a column with holes, whether the node may be split)."""
     total, labeled = 0.0, 0.0
@@ -198,74 +188,27 @@ def payload_view(scratch, n, lay):
     return scratch.payload[: n * lay.width].reshape(n, lay.width)
 
 
-@inlined
-def fill_node_groups(space, rows, with_groups, lay, total, payload, scratch):
-    """The groups' part of the payload and the node's sums; returns n * imp of the groups."""
-    impurity = 0.0
-    if with_groups:
-        impurity = fill_groups(
-            space.group,
-            space.group_known,
-            space.groups,
-            rows,
-            scratch.weight,
-            lay,
-            total,
-            payload,
-            scratch.sums.totals,
-            scratch.sums.mean,
-            scratch.knows_groups,
-        )
-    else:
-        for c in range(lay.width):
-            scratch.sums.totals[c] = 0.0
-    return impurity
+@inner
+def partition(codes, nominal, cut, inside, missing_left, rows, at, spare_rows, spare_at, weight):
+    """Reorder `rows` and `at`: first what goes left, then what goes right, each in its old order.
 
-
-@inlined
-def choose_side_by_side(tests, node, scratch):
-    """The best of the random tests of all features of a small node."""
-    work, tie = scratch.side_by_side, node.criterion.tie
-    value_side_by_side(tests.values, node, scratch.weight, work)
-    best, cut = best_side_by_side(tests, node.rows, tie, node.impurity - tie, node.seed, work, scratch.drawn)
-    return Chosen(best, cut, np.uint8(0), work.h[best], scratch.candidates.subset[0])
-
-
-@inlined
-def choose_candidate(tests, node, n_candidates, random_test, scratch, bits):
-    """The best test among the candidates."""
-    candidates, order = scratch.candidates, scratch.drawn.order
-    winner, n_tried = best_candidate(tests, node, n_candidates, random_test, scratch, bits)
-    feature = order[winner] if winner >= 0 else np.int64(-1)
-    restore_order(n_tried, scratch.drawn)
-    return Chosen(
-        feature,
-        candidates.cut[winner],
-        candidates.missing_left[winner],
-        candidates.h[winner],
-        candidates.subset[winner],
-    )
-
-
-@inlined
-def partition(tests, chosen, rows, at, spare_rows, spare_at, weight):
-    """Reorder `rows` and `at`: first what goes left, then what goes right, each in its old order."""
-    feature = chosen.feature
-    nominal = tests.nominal[feature] == 1
+    codes[r] is the code of row r. On the left are the codes up to `cut`, or with inside[code] == LEFT, and
+    with missing_left == 1 the rows without a code. The spare arrays have room for what goes right.
+    """
     n_left, n_right = 0, 0
     weight_left, weight_missing = 0.0, 0.0
     low, high = np.int64(NO_CODE), np.int64(-1)
     below_cut, above_cut = np.int64(-1), np.int64(NO_CODE)
     for i in range(len(rows)):
         r = rows[i]
-        code = np.int64(tests.codes[feature, r])
+        code = np.int64(codes[r])
         if code < 0:
-            goes_left = chosen.missing_left == 1
+            goes_left = missing_left == 1
             weight_missing += weight[r]
         elif nominal:
-            goes_left = chosen.subset[code] == 1
+            goes_left = inside[code] == LEFT
         else:
-            goes_left = code <= chosen.cut
+            goes_left = code <= cut
             low = min(low, code)
             high = max(high, code)
             if goes_left:
@@ -323,6 +266,10 @@ def grow_nodes(
     bases, sizes = [space.rotated], [space.size]
     rows, at = places[0], places[1]
     subset, n_subset = nodes.subset, 0
+    # Taken out of `scratch` once, since here every access counts references.
+    mean, totals, node_weight = scratch.sums.mean, scratch.sums.totals, scratch.weight
+    subsets, knows = scratch.candidates.subset, scratch.knows_groups
+    small_work, drawn = scratch.side_by_side, scratch.drawn
     n_features = len(tests.n_codes)
     n_candidates = min(growth.n_candidates, n_features)
     n_stack = push(stack, 0, 0, 0, len(rows), 0, 0)
@@ -343,16 +290,15 @@ def grow_nodes(
         by_ones = bits is not None and not small and n >= BATCH
         lay = layout_of(bases[base].shape[1], space, with_groups)
         payload = payload_view(scratch, n, lay)
-        mean = scratch.sums.mean
         if bits is not None and by_ones:  # `by_ones` says it all, but the compiler needs to see the None
             ones, jump = scratch.ones, bits.jump
-            total = find_ones(bits, own_rows, weight, scratch.weight, ones)
+            total = find_ones(bits, own_rows, weight, node_weight, ones)
             impurity = fill_others(
-                bases[base], own_at, scratch.weight, lay.full, total, jump, ones.share, payload, mean
+                bases[base], own_at, node_weight, lay.full, total, jump, ones.share, payload, mean
             )
         else:
             total, impurity = fill_full(
-                bases[base], own_at, own_rows, weight, lay.full, payload, mean, scratch.weight
+                bases[base], own_at, own_rows, weight, lay.full, payload, mean, node_weight
             )
         may_rotate = not small and not by_ones
         better = change_base(space, bases, sizes, base, own_rows, own_at, impurity, n_candidates, may_rotate)
@@ -361,30 +307,45 @@ def grow_nodes(
             lay = layout_of(bases[base].shape[1], space, with_groups)
             payload = payload_view(scratch, n, lay)
             total, impurity = fill_full(
-                bases[base], own_at, own_rows, weight, lay.full, payload, mean, scratch.weight
+                bases[base], own_at, own_rows, weight, lay.full, payload, mean, node_weight
             )
-        impurity += fill_node_groups(space, own_rows, with_groups, lay, total, payload, scratch)
+        impurity += fill_groups(space, own_rows, lay, total, payload, node_weight, totals, mean, knows)
         if impurity <= 1e-12 * total:
             continue
         min_leaf = growth.min_samples_leaf
-        criterion = Criterion(lay, space.groups, scratch.sums.totals, total, TIE * impurity, min_leaf)
+        criterion = Criterion(lay, space.groups, totals, total, TIE * impurity, min_leaf)
         here = Node(own_rows, start, payload, criterion, impurity, seeds[node])
         if random_test is not None and small:
-            chosen = choose_side_by_side(tests, here, scratch)
+            feature, cut, value = best_side_by_side(tests, here, node_weight, small_work, drawn)
+            winner, missing_left = feature, np.uint8(0)
+            inside = subsets[0]
         else:
-            chosen = choose_candidate(tests, here, n_candidates, random_test, scratch, bits)
-        feature = chosen.feature
-        if feature < 0:
+            winner, feature, cut, missing_left, value = best_candidate(
+                tests, here, n_candidates, random_test, scratch, bits
+            )
+            inside = subsets[winner]
+        if winner < 0:
             continue
-        parts = partition(tests, chosen, own_rows, own_at, places[2], places[3], weight)
-        missing_left = chosen.missing_left
+        nominal = tests.nominal[feature] == 1
+        parts = partition(
+            tests.codes[feature],
+            nominal,
+            cut,
+            inside,
+            missing_left,
+            own_rows,
+            own_at,
+            places[2],
+            places[3],
+            weight,
+        )
         if parts.weight_missing == 0:
             missing_left = np.uint8(2 * parts.weight_left >= total)
-        nodes.feature[node], nodes.value[node] = feature, chosen.value
+        nodes.feature[node], nodes.value[node] = feature, value
         nodes.missing_left[node] = missing_left
-        if tests.nominal[feature] == 1:
+        if nominal:
             nodes.subset_start[node] = n_subset
-            subset = keep_subset(subset, n_subset, chosen.subset, tests.n_codes[feature], missing_left)
+            subset = keep_subset(subset, n_subset, inside, tests.n_codes[feature], missing_left)
             n_subset += tests.n_codes[feature]
         elif random_test is not None:
             nodes.threshold[node] = random_threshold(tests, feature, parts.low, parts.high, seeds[node])

@@ -69,16 +69,19 @@ def fill_full(base, at, rows, weight, full, payload, mean, node_weight):
 
 
 @fast_inner
-def fill_groups(group, known, groups, rows, node_weight, lay, total, payload, totals, mean, knows):
+def fill_groups(space, rows, lay, total, payload, node_weight, totals, mean, knows):
     """Fill the groups' part of `payload`, centred on the rows that know a group; returns their n * imp.
 
-    `group` and `known` are those of the `Space`. The node's sums go to `totals`, its means to `mean`, and
+    node_weight[i] is the weight of row rows[i]. The node's sums go to `totals`, its means to `mean`, and
     knows[i] says whether row i knows any group.
     """
+    group, known, groups = space.group, space.group_known, space.groups
     n = len(rows)
     start = groups.start
     for c in range(lay.width):
         totals[c] = 0.0
+    if lay.width == lay.full:
+        return 0.0
     means = mean[lay.full :]
     counts, squares = totals[lay.known :], totals[lay.squares :]
     for c in range(group.shape[1]):

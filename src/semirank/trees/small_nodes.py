@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..runtime.jit import fast_inner, inlined, inner
+from ..runtime.jit import fast_inner, inlined
 from .numeric_tests import random_between
 from .random import draw_candidate, restore_order
-from .split_value import side_impurity, value_by_known
+from .split_value import side_impurity
 
 # Nodes with at most this many rows are small.
 SMALL = 64
@@ -116,8 +116,12 @@ def add_groups(node, n_left, work):
             payload, first, end, known, len(node.rows), marks, work.per_row[1], work.members, partial, square
         )
         if groups.by_known:
+            # `value_by_known`, written out: through a call the order of the product, and so the last bit,
+            # depends on what else was compiled before.
             for f in range(d):
-                h[f] += value_by_known(square[f], k_left[f], k - k_left[f], groups.factor[g])
+                k_right = k - k_left[f]
+                if k_left[f] > 0 and k_right > 0:
+                    h[f] += groups.factor[g] * square[f] * (1.0 / k_left[f] + 1.0 / k_right)
         else:
             constant, own = total * q / k, q / k
             for f in range(d):
@@ -126,7 +130,7 @@ def add_groups(node, n_left, work):
                 h[f] += constant - n_left[f] * left - (total - n_left[f]) * right
 
 
-@fast_inner
+@inlined
 def value_side_by_side(values, node, weight, work):
     """h of the random test of every feature of a small node, written to work.h, its threshold to work.cut."""
     n, d = len(node.rows), values.shape[1]
@@ -158,10 +162,12 @@ def value_side_by_side(values, node, weight, work):
             h[f] = 0.0
 
 
-@inner
-def best_side_by_side(tests, rows, tie, enough, seed, work, drawn):
-    """The winner of `value_side_by_side`: (feature or -1, last code on its left)."""
-    h = work.h
+@fast_inner
+def best_side_by_side(tests, node, weight, work, drawn):
+    """The best of the random tests of all features: (feature or -1, last code on the left, h)."""
+    value_side_by_side(tests.values, node, weight, work)
+    h, rows, tie = work.h, node.rows, node.criterion.tie
+    enough = node.impurity - tie
     d = len(h)
     best = 0
     for f in range(1, d):
@@ -172,13 +178,13 @@ def best_side_by_side(tests, rows, tie, enough, seed, work, drawn):
         if h[f] >= h[best] - tie:
             close += 1
     if h[best] <= tie:
-        return np.int64(-1), np.int64(0)
+        return np.int64(-1), np.int64(0), 0.0
     if close > 1:
         # The order of the draw decides among equals, as in `pick`.
         best_h = 0.0
         j = 0
         while j < d and best_h < enough:
-            feature = draw_candidate(j, d, seed, drawn)
+            feature = draw_candidate(j, d, node.seed, drawn)
             if h[feature] > best_h + tie:
                 best_h = h[feature]
                 best = feature
@@ -188,4 +194,4 @@ def best_side_by_side(tests, rows, tie, enough, seed, work, drawn):
     for i in range(len(rows)):
         if tests.values[rows[i], best] <= work.cut[best]:
             cut = max(cut, np.int64(tests.codes_by_row[rows[i], best]))
-    return np.int64(best), cut
+    return np.int64(best), cut, h[best]

@@ -131,6 +131,15 @@ def squared_length(vector, n):
 
 
 @hot_inner
+def full_value(square, n_left, criterion):
+    """h of the full columns, or 0 where a side is too small; `square` is |S_left|^2."""
+    n_right = criterion.total - n_left
+    if n_left < criterion.min_leaf or n_right < criterion.min_leaf:
+        return 0.0
+    return square * criterion.total / (n_left * n_right)
+
+
+@hot_inner
 def value_known(square, left_sums, n_left, criterion):
     """h where no row misses the tested feature, or 0 where a side is too small.
 
