@@ -32,13 +32,13 @@ _prepared: set[tuple[str, str]] = set()
 def prepare_worth_job(job: Job, study: Study) -> None:
     """What only the first job of a kind in a process needs: read the data, load or compile the kernels."""
     cell = _cell(job, study)
-    if job.family == FOREIGN or (job.task, job.family) in _prepared:
+    if job.family == FOREIGN or (job.dataset, job.family) in _prepared:
         return
     target = cell.labeled(min(_SAMPLE, len(cell.order)))
     rows = np.sort(cell.order[: 2 * _SAMPLE])
     rank = rank_reference if job.family == FAMILY else FAMILIES[job.family].rank
     rank(cell.train.take(rows), target.take(rows), 0)
-    _prepared.add((job.task, job.family))
+    _prepared.add((job.dataset, job.family))
 
 
 def run_worth_job(job: Job, study: Study) -> Result:
