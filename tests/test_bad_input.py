@@ -73,12 +73,6 @@ DATA = {
         {},
         r"^Column 'x0' mixes text",
     ),
-    "dates": (
-        pd.DataFrame({"d": pd.date_range("2020", periods=40)}),
-        NUMBERS,
-        {},
-        r"^Column 'd' holds dates",
-    ),
     "cycle": (X, CLASSES, {"hierarchy": [("a", "b"), ("b", "a")]}, r"has a cycle, \w -> \w -> \w; a label"),
     "unknown parent": (
         X,

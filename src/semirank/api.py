@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .data.columns import is_anndata
+from .data.align_rows import split_target
+from .data.columns import frame_kind, is_anndata, native_frame
+from .data.encode_features import encode_features
 from .data.read_anndata import read_anndata
+from .data.table import Table
 from .rankers.methods import DEFAULT, METHODS
 from .rankers.presets import PRESET_METHOD, preset_parameters
 from .results.files import to_anndata
@@ -21,6 +24,7 @@ def rank(
     y: Any = None,
     *,
     target: str | Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     method: str = "auto",
     importance: str | Sequence[str] | None = None,
     preset: str | None = None,
@@ -41,8 +45,10 @@ def rank(
     y : array, Series, frame, or sequence of label sets
         Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
     target : str or sequence of str, optional
-        AnnData only, in place of y: the column of ``X.obs`` to rank for, or several (numbers, or zeros and
-        ones).
+        In place of y: the column of the frame X, or of ``X.obs``, to rank for, or several (numbers, or zeros
+        and ones).
+    feature_names : sequence of str, optional
+        Names of the columns of an array X.
     method : {"auto", "consensus", "forest", "relief", "laplace"}, default="auto"
         "auto" is the forest.
     importance : str or sequence of str, optional
@@ -89,9 +95,12 @@ def rank(
                 'for example "semirank".'
             )
         X, y = read_anndata(data, y, target, params.pop("categorical_features", "from_dtype"))
-    elif target is not None or write_to_var is not None:
-        name = "write_to_var" if target is None else "target"
-        raise TypeError(f"{name}= is for AnnData objects, and X is of type {type(X).__name__}.")
+    elif write_to_var is not None:
+        raise TypeError(f"write_to_var= is for AnnData objects, and X is of type {type(X).__name__}.")
+    elif target is not None:
+        X, y = _target_of_frame(X, y, target)
+    if feature_names is not None:
+        X = _with_names(X, feature_names, params.pop("categorical_features", "from_dtype"))
     if len(row.scores) > 1:
         # All scores that the forest can give, those that were named first.
         named = (importance,) if isinstance(importance, str) else tuple(importance or ())
@@ -107,6 +116,21 @@ def rank(
     if write_to_var is not None:
         to_anndata(ranking, data, write_to_var)
     return ranking
+
+
+def _target_of_frame(X: Any, y: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
+    X = native_frame(X)
+    if frame_kind(X) is None:
+        raise TypeError(f"target= is for frames and AnnData objects, and X is of type {type(X).__name__}.")
+    if y is not None:
+        raise TypeError("Either name the column of X to rank for as target=, or pass y, not both.")
+    return split_target(X, target if isinstance(target, str) else list(target))
+
+
+def _with_names(X: Any, names: Sequence[str], categorical_features: Any) -> Table:
+    if isinstance(X, Table) or frame_kind(native_frame(X)) is not None:
+        raise TypeError("feature_names= is for arrays; X has names of its own.")
+    return encode_features(X, categorical_features=categorical_features, names=list(names))
 
 
 def _make(ranker: Any, params: dict[str, Any]) -> Any:

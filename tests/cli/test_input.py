@@ -50,9 +50,10 @@ class TestNames:
         given = read(["digits"], labels=100, seed=1)
         assert given.X.shape == (1797, 64)
         assert int(given.target.labeled.sum()) == 100
-        assert given.notes[:3] == [
+        assert given.notes[:4] == [
             "classification, 10 classes, 100 of 1797 rows labelled",
             "100 of 1797 labels were kept at random with seed 1",
+            "the target is class: 0 8, 1 15, 2 10, 3 9, 4 10, 5 11, 6 11, 7 6, and 2 more",
             "the data come from the registry: Digits",
         ]
         assert not any("last column" in note for note in given.notes)

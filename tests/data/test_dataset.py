@@ -79,9 +79,8 @@ class TestCsv:
     def test_missing_values(self, write):
         path = write("f.csv", "a,b,y\n,NA,1.5\nNaN,x,2.5\n-9,?,3\n")
         assert holes(load(path, "y").X.values) == [[None, None], [None, 0.0], [-9.0, None]]
-        data = load(path, "y", missing=["-9", "", "NaN"])
-        assert np.isnan(data.X.values[:, 0]).all()
-        assert data.categories[1] == ("?", "NA", "x")
+        data = load(path, "y", missing=["-9", "x"])
+        assert np.isnan(data.X.values).all()
 
     def test_numbers_that_python_alone_reads(self, write):
         assert load(write("f.csv", "a,y\n1_2,0.5\n3_4,1.5\n"), "y").categories == (("1_2", "3_4"),)
@@ -91,7 +90,7 @@ class TestCsv:
         data = load(path, "y")
         assert data.task == "classification"
         assert data.y.tolist() == [0, 1, None]
-        assert 'task="regression"' in data.notes[1]
+        assert 'task="regression"' in data.notes[2]
         assert holes(load(path, "y", task="regression").y) == [[0.0, 1.0, None]]
 
     def test_index_column_is_left_out(self, write):
@@ -147,6 +146,7 @@ class TestArff:
         assert data.target_categories == (("lemon", "plum", "cherry"),)
         assert data.notes == (
             "classification, 2 classes, 2 of 3 rows labelled",
+            "the target is fruit: lemon 1, cherry 1",
             "the last column, fruit, was taken as the target",
         )
         assert repr(data) == (
@@ -257,7 +257,9 @@ class TestParquet:
         parquet.write_table(none, path)
         assert np.isnan(load(path, "y").X.values).all()
         parquet.write_table(pa.table({"d": pa.array([1, 2], pa.date32()), "y": [1.5, 2.5]}), path)
-        with pytest.raises(ValueError, match="'d' holds dates"):
+        assert load(path, "y").X.values.tolist() == [[1.0], [2.0]]
+        parquet.write_table(pa.table({"t": pa.array([1, 2], pa.time32("s")), "y": [1.5, 2.5]}), path)
+        with pytest.raises(ValueError, match="'t' is of type time32"):
             load(path, "y")
         parquet.write_table(pa.table({"l": [[1], [2]], "y": [1.5, 2.5]}), path)
         with pytest.raises(ValueError, match="'l' is of type list"):
@@ -381,8 +383,8 @@ class TestFormat:
 
     def test_by_content(self, write, tmp_path):
         assert len(load(write("f.dat", ARFF + "1,red,plum\n2,red,lemon\n"))) == 2
-        with pytest.raises(ValueError, match=r"Cannot tell the format of f\.xlsx"):
-            load(write("f.xlsx", "PK"), "y")
+        with pytest.raises(ValueError, match=r"Cannot tell the format of f\.xls"):
+            load(write("f.xls", "PK"), "y")
         TestParquet.frame.to_parquet(tmp_path / "g.data")
         assert len(load(str(tmp_path / "g.data"), "y")) == 3
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from semirank import Hierarchy
 from semirank.data.encode_target import MAX_CLASSES, encode_target, encode_target_like
+from semirank.data.missing_words import ask
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 
@@ -57,7 +58,7 @@ class TestClasses:
         assert column(target) == [1.0, None, 0.0, 1.0]
         assert target.classes.tolist() == ["a", "b"]
         assert (target.names, target.weights.tolist()) == (("y",), [1.0])
-        assert notes == ["classification, 2 classes, 3 of 4 rows labelled"]
+        assert notes == ["classification, 2 classes, 3 of 4 rows labelled", "the target is y: a 1, b 2"]
         assert target.values.flags.c_contiguous
 
     @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ class TestClasses:
         assert target.classes.tolist() == [1, 3]
         assert target.classes.dtype.kind == kind
         assert column(target)[:2] == [1.0, 0.0]
-        assert 'task="regression"' in notes[1]
+        assert 'task="regression"' in notes[2]
 
     @pytest.mark.parametrize(
         "y",
@@ -114,7 +115,7 @@ class TestClasses:
         y = np.array([-1, 1, 1, 0])
         notes: list[str] = []
         assert encode_target(y, notes=notes).n_classes == 3
-        assert "-1 was taken as a class; use unlabeled=-1 if it marks unlabelled rows" in notes
+        assert ask(-1, "a class") in notes
         target = encode_target(y, unlabeled=-1)
         assert column(target) == [None, 1.0, 1.0, 0.0]
         assert target.labeled.tolist() == [False, True, True, True]
@@ -159,7 +160,7 @@ class TestNumbers:
         assert target.task == "regression"
         assert column(target) == [1.5, None, 2.0]
         assert target.classes is None
-        assert notes == ["regression, 2 of 3 rows labelled"]
+        assert notes == ["regression, 2 of 3 rows labelled", "the target is y"]
 
     @pytest.mark.parametrize(
         ("different", "task"), [(MAX_CLASSES, "classification"), (MAX_CLASSES + 1, "regression")]
@@ -186,6 +187,7 @@ class TestSeveral:
         assert target.names == ("y0", "y1", "y2")
         assert notes == [
             "multi-label classification, 3 labels, 2 of 2 rows labelled",
+            "the labels are y0 1, y1 1, y2 2",
             "2 of 3 labels are constant among the labelled rows and play no part",
         ]
 
@@ -197,6 +199,7 @@ class TestSeveral:
         assert np.array_equal(target.values, y, equal_nan=True)
         assert notes == [
             "multi-target regression, 3 targets, 2 of 3 rows labelled",
+            "the targets are y0, y1, y2",
             "1 of 3 targets is never known and plays no part",
             "1 of 3 targets is constant among the labelled rows and plays no part",
         ]
@@ -296,8 +299,9 @@ class TestHierarchical:
         assert target.names == tuple(PATHS)
         assert target.weights.tolist() == [1.0, 0.5, 1.0]
         assert target.hierarchy.labels == tuple(PATHS)
-        assert notes == [
+        assert notes[:3] == [
             "hierarchical multi-label classification, 3 labels, 2 of 3 rows labelled",
+            "the labels are r 2, r/s 1, t 1",
             "1 of 3 labels is constant among the labelled rows and plays no part",
         ]
 
@@ -319,7 +323,7 @@ class TestHierarchical:
         [
             (["r/x", "t"], r"Not in the hierarchy: 'r/x' \(did you mean 'r/s'\?\)"),
             ([{"q1"}, {"q2", "t"}, {"q3"}, {"q4"}], "and 1 more"),
-            (["", "t"], "Not in the hierarchy: ''"),
+            ([" ", "t"], "Not in the hierarchy: ' '"),
             (np.array([[1, 0, nan], [0, 1, 0]]), "Row 0 of y knows some labels only"),
             (np.array([[1, 0], [0, 1]]), "2 columns, but the hierarchy has 3 labels"),
             (np.array([[2, 0, 1], [0, 1, 0]]), "zeros, ones and holes"),
@@ -401,7 +405,6 @@ def test_label_sets_strings_and_matrices_agree(sets):
         (np.zeros((2, 0)), {}, r"got shape \(2, 0\)"),
         (pd.DataFrame(index=[0, 1]), {}, "without columns"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), {}, "'a' appears more than once"),
-        (pd.to_datetime(pd.Series(["2020-01-01"])), {}, "holds dates"),
     ],
 )
 def test_refused(y, options, message):
@@ -418,7 +421,7 @@ def test_targets_pass_through():
     target = encode_target([0, 1, None])
     notes: list[str] = []
     assert encode_target(target, notes=notes, n_rows=3) is target
-    assert notes == ["classification, 2 classes, 2 of 3 rows labelled"]
+    assert notes == ["classification, 2 classes, 2 of 3 rows labelled", "the target is y: 0 1, 1 1"]
     with pytest.raises(ValueError, match="inconsistent"):
         encode_target(target, n_rows=4)
     with pytest.raises(ValueError, match="No row of y is labelled"):

@@ -11,9 +11,12 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..data.align_rows import align_rows
+from ..data.columns import native_frame
 from ..data.decode_target import decode
 from ..data.encode_features import encode_features, encode_like
 from ..data.encode_target import encode_target, encode_target_like
+from ..data.summary import target_counts
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import NUMBERS, TASKS
@@ -71,6 +74,8 @@ class EncodingBase(BaseEstimator):
     def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
         """Read X and y; sets what scikit-learn expects and starts `notes_`."""
         self.notes_: list[str] = []
+        X = native_frame(X)
+        y = align_rows(X, y, self.notes_)
         table = encode_features(X, categorical_features=self.categorical_features, notes=self.notes_)
         target = encode_target(
             y,
@@ -90,6 +95,7 @@ class EncodingBase(BaseEstimator):
         self.n_labeled_ = int(target.labeled.sum())
         self.missing_share_ = np.isnan(table.values).mean(axis=0)
         self._target_schema = target.take(np.arange(0))
+        self.target_counts_ = target_counts(target)
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if target.classes is not None:
             self.classes_ = target.classes
@@ -97,6 +103,7 @@ class EncodingBase(BaseEstimator):
 
     def _encode_new(self, X: Any) -> Table:
         check_is_fitted(self, "_schema")
+        X = native_frame(X)
         table = encode_like(X, self._schema, estimator_name=type(self).__name__)
         if not isinstance(X, Table):  # warns where only one of fit and now has names
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -152,7 +159,7 @@ class PredictorMixin(EncodingBase):
         """The task's measure on the known cells of y, larger is better: macro F1, -RRMSE or pooled AUPRC."""
         prototypes = self._prototypes(X)
         target: Target = encode_target_like(
-            y, self._target_schema, unlabeled=self.unlabeled, n_rows=len(prototypes)
+            align_rows(X, y), self._target_schema, unlabeled=self.unlabeled, n_rows=len(prototypes)
         )
         return larger_is_better(self.task_, target.values, prototypes)
 

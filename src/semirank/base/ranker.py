@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.columns import frame_kind
+from ..data.columns import frame_kind, native_frame
 from ..data.table import Table
 from ..data.target import Target
 from ..results.agreement import rank_numbers
@@ -129,6 +129,7 @@ class RankerBase(SelectorMixin, EncodingBase):
         if isinstance(X, Table):
             names, categories = ([part[j] for j in chosen] for part in (X.names, X.categories))
             return Table(X.values[:, chosen], X.n_values[chosen], tuple(names), tuple(categories))
+        X = native_frame(X)
         wanted = _get_output_config("transform", estimator=self)["dense"]
         if frame_kind(X) == "polars" and wanted in ("polars", "pandas"):
             # scikit-learn keeps the dtypes of pandas frames only; others go through an array of objects.
@@ -151,6 +152,7 @@ class RankerBase(SelectorMixin, EncodingBase):
             all_standard_errors=found.standard_errors,
             per_target=found.per_target,
             target_names=self._target_schema.names,
+            target_counts=self.target_counts_,
             task=self.task_,
             n_rows=self.n_rows_,
             n_labeled=self.n_labeled_,

@@ -28,6 +28,11 @@ def evaluate(
     ] = None,
     features: options.Features = None,
     drop: options.Drop = None,
+    numeric: options.Numeric = None,
+    nominal: options.Nominal = None,
+    missing: options.Missing = None,
+    unlabeled: options.Unlabeled = None,
+    decimal: options.Decimal = None,
     task: options.TaskOption = options.Task["auto"],
     labels: options.Labels = None,
     labels_from_column: options.LabelsFrom = None,
@@ -90,7 +95,8 @@ def evaluate(
     _check_files(out, plot, over_labels=label_counts is not None)
     given = read(
         files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
-        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed,
+        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, numeric=numeric,
+        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal,
     )  # fmt: skip
     found: Evaluation | LabelCurves
     if label_counts is None:
@@ -154,7 +160,8 @@ def _evaluate(given: Input, params: dict[str, Any], cache: Path | None, quiet: b
     )
     made = origin(given.lines, "found = sr.evaluate", params)
     made["python"] += "\nranking = found.ranking"
-    return replace(found, ranking=replace(found.ranking, origin=made))
+    ranking = replace(found.ranking, origin=made, columns=given.column_table())
+    return replace(found, ranking=ranking)
 
 
 def _label_curves(

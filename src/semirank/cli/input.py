@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..runtime.messages import plural
+
 if TYPE_CHECKING:
+    from ..data.column_summary import ColumnSummary
     from ..data.dataset import Dataset
     from ..data.table import Table
     from ..data.target import Target
 
 # Parameters of --set that say how to read the target; the others are for the ranker.
 READING = ("unlabeled", "hierarchy_decay", "nominal", "sparse_base")
-_FILE_ENDINGS = (".arff", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".gz")
+_FILE_ENDINGS = (".arff", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".xlsm", ".gz")
 _TREE_LINES = (
     "tree = Path({path!r}).read_text(encoding='utf-8').splitlines()",
     "tree = [line.strip(){cut} for line in tree if line.strip()]",
@@ -28,7 +31,8 @@ _SETS_LINE = "y = [c if c is None else {p.strip() for p in str(c).split(';') if 
 class Input(NamedTuple):
     """What a command works on, and the Python lines that make the same (`data.X` and `y`).
 
-    `params` are what --set gave for the ranker; `n_train` rows come before a predefined test part.
+    `params` are what --set gave for the ranker; `n_train` rows come before a predefined test part; `columns`
+    says what was understood of each.
     """
 
     X: Table
@@ -37,6 +41,11 @@ class Input(NamedTuple):
     lines: list[str]
     params: dict[str, Any]
     n_train: int | None = None
+    columns: Sequence[ColumnSummary] = ()
+
+    def column_table(self) -> list[dict[str, Any]]:
+        """The columns as a ranking keeps them."""
+        return [column._asdict() for column in self.columns]
 
 
 def read(
@@ -45,6 +54,11 @@ def read(
     target: Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
+    nominal: Sequence[str] | None = None,
+    missing: Sequence[str] | None = None,
+    unlabeled: str | None = None,
+    decimal: str | None = None,
     task: str = "auto",
     labels_from_column: str | None = None,
     hierarchy: Path | None = None,
@@ -57,7 +71,9 @@ def read(
         raise ValueError("Give either --target or --labels-from-column, not both.")
     params = parameters(set_ or ())
     options = {name: params.pop(name) for name in READING if name in params}
-    options |= {k: list(v) for k, v in (("features", features), ("drop", drop), ("targets", target)) if v}
+    several = {"features": features, "drop": drop, "numeric": numeric, "nominal": nominal, "missing": missing}
+    options |= {name: list(words) for name, words in (several | {"targets": target}).items() if words}
+    options |= {k: v for k, v in (("unlabeled", unlabeled), ("decimal", decimal)) if v is not None}
     if task != "auto":
         options["task"] = task
     if _is_name(files):
@@ -67,6 +83,27 @@ def read(
     else:
         given = _read_files(files, options, labels_from_column, hierarchy, params)
     return given if labels is None else _with_fewer_labels(given, labels, seed)
+
+
+def describe_columns(files: Sequence[str], **given: Any) -> tuple[Sequence[ColumnSummary], list[str]]:
+    """What is understood of every column, and notes; without a target, columns have no roles."""
+    from ..data.column_summary import remark_notes, summarize_column
+    from ..data.dataset import read_columns
+
+    if given["target"] or _is_name(files):
+        found = read(files, **given)
+        return found.columns, found.notes
+    options = {name: given[name] for name in ("numeric", "nominal", "missing") if given[name]}
+    options |= {"decimal": given["decimal"]} if given["decimal"] else {}
+    for name in ("drop", "unlabeled"):
+        if given[name]:
+            raise ValueError(f"--{name} goes with --target; without it, all columns are shown.")
+    with contextlib.ExitStack() as stack:
+        paths = [_from_pipe(stack) if file == "-" else Path(file) for file in files]
+        raw, columns = read_columns(paths, **options)
+    rows = [summarize_column(name, "", column) for name, column in zip(raw.names, columns)]
+    notes = [*raw.notes, *remark_notes([(row.name, c.remarks) for row, c in zip(rows, columns)])]
+    return rows, [*notes, f"{plural(len(rows), 'column')}, {plural(len(columns[0].values), 'row')}"]
 
 
 def _is_name(files: Sequence[str]) -> bool:
@@ -92,7 +129,8 @@ def _read_registered(name: str, params: dict[str, Any]) -> Input:
     lines += [f"data = open_dataset({arguments}).dataset", "y = data.target"]
     first, *rest = opened.dataset.notes
     notes = [first, f"the data come from the registry: {entry.name}", *rest]
-    return Input(opened.dataset.X, opened.dataset.target, notes, lines, params, opened.n_train)
+    data = opened.dataset
+    return Input(data.X, data.target, notes, lines, params, opened.n_train, data.columns)
 
 
 def _read_files(
@@ -110,14 +148,23 @@ def _read_files(
         lines += [line.format(path=str(hierarchy), cut=cut) for line in _TREE_LINES]
     if labels_from_column is None:
         data, line = _load(files, options if tree is None else options | {"hierarchy": tree})
-        return Input(data.X, data.target, list(data.notes), [*lines, line, "y = data.target"], params)
+        lines += [line, "y = data.target"]
+        return Input(data.X, data.target, _with_columns(data, data.notes), lines, params, None, data.columns)
     task = options.get("task", "auto")
     if task not in ("auto", "multi_label", "hierarchical"):
         raise ValueError(f"--labels-from-column gives sets of labels, which do not fit --task {task}.")
     decay = options.pop("hierarchy_decay", 0.75)
     data, line = _load(files, options | {"targets": [labels_from_column], "task": "classification"})
     target, notes, more = _label_sets(data, tree, decay)
-    return Input(data.X, target, notes, [*lines, line, *more], params)
+    notes = _with_columns(data, notes)
+    return Input(data.X, target, notes, [*lines, line, *more], params, None, data.columns)
+
+
+def _with_columns(data: Dataset, notes: Sequence[str]) -> list[str]:
+    """The notes with one line about all columns."""
+    from ..data.column_summary import count_kinds
+
+    return [*notes, f"{count_kinds(data.columns)} (`semirank describe` shows every column)"]
 
 
 def _load(files: Sequence[str], options: dict[str, Any]) -> tuple[Dataset, str]:
@@ -152,11 +199,12 @@ def _refuse_other_targets(data: Dataset, path: Path) -> None:
 def _label_sets(data: Dataset, tree: list[Any] | None, decay: float) -> tuple[Target, list[str], list[str]]:
     """The target as sets of labels, notes and Python lines; a cell with ";" alone is a known, empty set."""
     from ..data.encode_target import encode_target
-    from ..data.summary import describe_target
+    from ..data.summary import describe_target, target_questions
 
     cells = [None if cell is None else _label(cell) for cell in data.y]
     sets = [None if c is None else {part.strip() for part in c.split(";") if part.strip()} for c in cells]
-    notes = [note for note in data.notes if note not in describe_target(data.target)]
+    said = [*describe_target(data.target), *target_questions(data.target)]
+    notes = [note for note in data.notes if note not in said]
     if tree is None:
         target = encode_target(sets, n_rows=len(data), notes=notes, task="multi_label")
         return target, notes, [_SETS_LINE]
@@ -177,8 +225,9 @@ def _with_fewer_labels(given: Input, labels: int, seed: int) -> Input:
 
     kept = keep_labels(given.target, labels, random_state=seed)
     said = f"{labels} of {int(given.target.labeled.sum())} labels were kept at random with seed {seed}"
-    before = describe_target(given.target)[0]
-    notes = [describe_target(kept)[0], said, *(note for note in given.notes if note != before)]
+    before = describe_target(given.target)
+    first, *more = describe_target(kept)
+    notes = [first, said, *more, *(note for note in given.notes if note not in before)]
     line = f"y = sr.keep_labels(y, {labels}, random_state={seed})"
     return given._replace(target=kept, notes=notes, lines=[*given.lines, line])
 

@@ -22,8 +22,8 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="Data as .arff, .csv, .tsv or .parquet; several are put together, - is a pipe. Or the name of a "
-        "data set that `semirank datasets list` shows.",
+        help="Data as .arff, .csv, .tsv, .xlsx or .parquet; several are put together, - is a pipe. Or the "
+        "name of a data set that `semirank datasets list` shows.",
         show_default=False,
     ),
 ]
@@ -39,6 +39,23 @@ Targets = Annotated[
 Features = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Rank only these; may repeat."),
+]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Numbers, whose other words are missing; may repeat."),
+]
+Nominal = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Names, even if they look like numbers; may repeat."),
+]
+Missing = Annotated[
+    list[str] | None, typer.Option(metavar="WORD", help="Also stands for a missing value; may repeat.")
+]
+Unlabeled = Annotated[
+    str | None, typer.Option(metavar="WORD", help="Value of the target that means not labelled.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(metavar="SIGN", help="Decimal mark of CSV files: , or . (recognised otherwise).")
 ]
 Drop = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave these out; may repeat.")]
 TaskOption = Annotated[Task, typer.Option("--task", help="Kind of target; auto infers it and says so.")]

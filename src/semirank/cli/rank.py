@@ -19,6 +19,11 @@ def rank(
     target: options.Targets = None,
     features: options.Features = None,
     drop: options.Drop = None,
+    numeric: options.Numeric = None,
+    nominal: options.Nominal = None,
+    missing: options.Missing = None,
+    unlabeled: options.Unlabeled = None,
+    decimal: options.Decimal = None,
     task: options.TaskOption = options.Task["auto"],
     labels: options.Labels = None,
     method: options.MethodOption = options.Method["auto"],
@@ -43,7 +48,8 @@ def rank(
     check_outputs(out or [], FORMATS)
     given = read(
         files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
-        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed,
+        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, numeric=numeric,
+        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal,
     )  # fmt: skip
     chosen = {"method": method.value}
     if preset is not None:
@@ -52,7 +58,8 @@ def rank(
     if names := split_commas(importance):
         params["importance"] = names if len(names) > 1 else names[0]
     ranking = rank_with_progress(given.X, given.target, params, given.notes, quiet)
-    ranking = replace(ranking, origin=origin(given.lines, "ranking = sr.rank", params))
+    made = origin(given.lines, "ranking = sr.rank", params)
+    ranking = replace(ranking, origin=made, columns=given.column_table())
     deliver_ranking(ranking, out or [], as_json=as_json, quiet=quiet)
 
 

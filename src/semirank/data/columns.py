@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,20 +16,24 @@ from ..runtime.messages import short, short_name
 if TYPE_CHECKING:
     from .hierarchy import Hierarchy
 
-_EXACT = 2.0**53  # whole numbers beyond this are not all exact as float64
+EXACT = 2.0**53  # whole numbers beyond this are not all exact as float64
+DATES = "holds dates, read as days since 1970-01-01"
+ROUNDED = "holds whole numbers beyond 2^53, which are rounded (such as {}): leave identifiers out (--drop)"
 
 
 class Column(NamedTuple):
     """One column as read.
 
     kind is "number" (values are the numbers), "bool" (0/1), or "text" and "category" (codes of
-    `categories`); NaN where missing. dtype is what the user's own values are made of.
+    `categories`); NaN where missing. dtype is what the user's own values are made of. remarks say what is odd
+    about the column, as sentences that begin with their verb.
     """
 
     kind: str
     values: np.ndarray
     categories: tuple[object, ...] | None
     dtype: np.dtype
+    remarks: tuple[str, ...] = ()
 
 
 class FileColumns(NamedTuple):
@@ -40,20 +45,56 @@ class FileColumns(NamedTuple):
     hierarchies: Mapping[str, Hierarchy] = {}
     skip: Mapping[int, str] = {}  # columns that are not features unless asked for, and why
     notes: Sequence[str] = ()
+    part: np.ndarray = np.zeros(0, dtype=np.int64)  # per row the number of its file
 
 
 def frame_kind(X: Any) -> str | None:
-    """ "pandas" or "polars" for a DataFrame of theirs, without importing either."""
-    library = type(X).__module__.partition(".")[0]
-    return library if library in ("pandas", "polars") and type(X).__name__ == "DataFrame" else None
+    """ "pandas", "polars" or "pyarrow" for a table of theirs or of a subclass, without any import."""
+    for kind in type(X).__mro__:
+        library = kind.__module__.partition(".")[0]
+        if (library, kind.__name__) in _FRAMES:
+            return library
+    return None
+
+
+_FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
+
+
+def native_frame(X: Any) -> Any:
+    """A frame to read column by column: lazy ones collected, those of other libraries as Arrow tables."""
+    if frame_kind(X) is not None or isinstance(X, np.ndarray | list | tuple):
+        return X
+    kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(X).__mro__}
+    if ("polars", "LazyFrame") in kinds:
+        return X.collect()
+    if kinds & {("narwhals", "DataFrame"), ("narwhals", "LazyFrame")}:
+        return native_frame(X.to_native())
+    if hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns") and series_kind(X) is None:
+        import pyarrow
+
+        return pyarrow.table(X)
+    return X
+
+
+def column_names(frame: Any) -> list[Any]:
+    """The names of the columns of a frame."""
+    return list(frame.column_names if frame_kind(frame) == "pyarrow" else frame.columns)
 
 
 def series_kind(y: Any) -> str | None:
-    """ "pandas" or "polars" for a Series (or pandas array or index) of theirs, without importing either."""
-    library = type(y).__module__.partition(".")[0]
-    if library == "polars":
-        return library if type(y).__name__ == "Series" else None
-    return library if library == "pandas" and not frame_kind(y) else None
+    """ "pandas", "polars" or "pyarrow" for a column (or pandas array or index) of theirs."""
+    if frame_kind(y):
+        return None
+    for kind in type(y).__mro__:
+        library = kind.__module__.partition(".")[0]
+        if library == "pandas":
+            return library
+        if (library, kind.__name__) in _SERIES:
+            return library
+    return None
+
+
+_SERIES = {("polars", "Series"), ("pyarrow", "ChunkedArray"), ("pyarrow", "Array")}
 
 
 def is_anndata(X: Any) -> bool:
@@ -101,13 +142,16 @@ def split_columns(data: Any) -> Iterable[Any]:
     kind = frame_kind(data)
     if kind == "polars":
         return data.iter_columns()
+    if kind == "pyarrow":
+        return data.itercolumns()
     return (data.iloc[:, j] for j in range(data.shape[1])) if kind == "pandas" else data.T
 
 
 def read_column(values: Any, name: str) -> Column:
     """Read one column of an array or frame."""
     kind = series_kind(values)
-    read = {"pandas": pandas_column, "polars": polars_column}.get(kind or "", array_column)
+    readers = {"pandas": pandas_column, "polars": polars_column, "pyarrow": arrow_column}
+    read = readers.get(kind or "", array_column)
     return read(values, name)
 
 
@@ -116,7 +160,7 @@ def array_column(array: np.ndarray, name: str) -> Column:
     kind = array.dtype.kind
     if kind in "iuf":
         with np.errstate(over="ignore"):  # a long double beyond float64 is refused as infinity
-            return Column("number", array.astype(np.float64), None, array.dtype)
+            return Column("number", array.astype(np.float64), None, array.dtype, rounded(array))
     if kind == "b":
         return Column("bool", array.astype(np.float64), (False, True), array.dtype)
     if kind == "U":
@@ -125,7 +169,7 @@ def array_column(array: np.ndarray, name: str) -> Column:
     if kind == "O":
         return _object_column(array, name)
     if kind in "mM":
-        raise _dates_refused(name)
+        return date_column(array)
     if kind == "c":
         raise ValueError("Complex data not supported; pass real and imaginary parts as separate numbers.")
     raise _kind_refused(name, array.dtype)
@@ -152,8 +196,8 @@ def pandas_column(series: Any, name: str) -> Column:
 
         codes, known = pandas.factorize(series, sort=True)
         return Column("text", _with_holes(codes), tuple(known.tolist()), np.dtype(object))
-    if types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype):
-        raise _dates_refused(name)
+    if types.is_datetime64_any_dtype(dtype):  # with a time zone: numpy holds the time in UTC
+        return date_column(series.to_numpy("M8[us]"))
     return _object_column(series.to_numpy(object), name)
 
 
@@ -174,8 +218,10 @@ def polars_column(series: Any, name: str) -> Column:
         return Column("number", series.cast(polars.Float64).to_numpy(), None, own)
     if dtype == polars.Boolean:
         return Column("bool", series.cast(polars.Float64).to_numpy(), (False, True), np.dtype(bool))
+    if dtype == polars.Time:
+        raise _kind_refused(name, "time of day")
     if dtype.is_temporal():
-        raise _dates_refused(name)
+        return date_column(series.to_numpy())
     if dtype == polars.Enum:
         kind, categories = "category", dtype.categories
     elif dtype in (polars.String, polars.Categorical):
@@ -202,8 +248,10 @@ def arrow_column(column: Any, name: str) -> Column:
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
         own = np.dtype(np.int64 if types.is_integer(kind) else np.float64)
         return Column("number", column.cast(pyarrow.float64(), safe=False).to_numpy(), None, own)
+    if types.is_time(kind) or types.is_interval(kind):
+        raise _kind_refused(name, kind)
     if types.is_temporal(kind):
-        raise _dates_refused(name)
+        return date_column(column.to_numpy())
     text = types.is_string(kind) or types.is_large_string(kind)
     if not text and not types.is_dictionary(kind):
         raise _kind_refused(name, kind)
@@ -247,6 +295,8 @@ def _object_column(array: np.ndarray, name: str) -> Column:
             f"Column {short(name)} mixes text with values such as {short(other)}; "
             "make it all text or all numbers."
         )
+    if known and all(issubclass(t, date) or t is np.datetime64 for t in known):
+        return date_column(np.array([None if v is None else _plain_moment(v) for v in array], dtype="M8[us]"))
     try:
         values = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -257,11 +307,29 @@ def _object_column(array: np.ndarray, name: str) -> Column:
     return Column("number", values, None, np.dtype(np.int64 if whole else np.float64))
 
 
-def _dates_refused(name: str) -> ValueError:
-    return ValueError(
-        f"Column {short(name)} holds dates or times; turn them into numbers "
-        "(such as days since the first date) or leave the column out."
-    )
+def date_column(moments: np.ndarray) -> Column:
+    """Dates as days since 1970-01-01, lengths of time as days (Def. 3.1)."""
+    dates = moments.dtype.kind == "M"
+    whole = np.datetime64(0, "D") if dates else np.timedelta64(0, "D")
+    unit = np.timedelta64(1, "D").astype("m8[us]").astype(np.int64)
+    microseconds = (moments - whole).astype("m8[us]")
+    days = np.where(np.isnat(moments), np.nan, microseconds.astype(np.int64) / unit)
+    remark = DATES if dates else "holds lengths of time, read as days"
+    return Column("number", days, None, np.dtype(np.float64), (remark,))
+
+
+def rounded(array: np.ndarray) -> tuple[str, ...]:
+    """The remark about whole numbers that float64 cannot hold, if there are any."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
+        return ()
+    large = (array > 2**53) | (array < -(2**53))
+    return (ROUNDED.format(array[large][0]),) if large.any() else ()
+
+
+def _plain_moment(moment: Any) -> Any:
+    """A date or time in UTC, without its zone."""
+    zone = getattr(moment, "tzinfo", None)
+    return moment if zone is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def _kind_refused(name: str, kind: object) -> ValueError:
@@ -277,7 +345,7 @@ def as_nominal(column: Column, name: str) -> tuple[np.ndarray, tuple[object, ...
     values = column.values[known]
     if np.isinf(values).any():
         raise ValueError(f"Column {short(name)} contains infinity; replace it or make it missing (NaN).")
-    if values.size and np.abs(values).max() > _EXACT:
+    if values.size and np.abs(values).max() > EXACT:
         raise ValueError(
             f"Column {short(name)} has categories too large for exact numbers; pass them as text."
         )

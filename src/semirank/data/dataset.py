@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..runtime.messages import short
+from ..runtime.messages import did_you_mean, short
 from .choose_columns import Selection, choose_features, choose_targets, find_columns
+from .column_summary import ColumnSummary, remark_notes, summarize_column, summarize_table
 from .columns import Column, as_nominal, recode
 from .encode_features import table_from_columns
 from .encode_target import check_task, encode_given
-from .given_target import GivenTarget, hide
+from .given_target import GivenTarget, hide, hide_words
 from .hierarchy import Hierarchy
-from .read_csv import MISSING
-from .read_files import FileColumns, read_files
+from .read_files import FileColumns, FileOptions, as_numeric, read_files
 from .read_text import parse_numbers
-from .summary import describe_target
+from .summary import describe_target, identifier_notes, target_questions
 from .table import Table
 from .target import Target
 
@@ -49,6 +49,10 @@ class Dataset:
         Per row the number of the file it came from.
     notes : tuple of str
         What was understood, decided or left out.
+    remarks : mapping of str to tuple of str
+        What is odd about single features.
+    others : tuple of ColumnSummary
+        The columns that are no features.
     """
 
     X: Table
@@ -57,6 +61,13 @@ class Dataset:
     target_categories: tuple[tuple[object, ...] | None, ...]
     part: np.ndarray
     notes: tuple[str, ...]
+    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others: tuple[ColumnSummary, ...] = ()
+
+    @cached_property
+    def columns(self) -> tuple[ColumnSummary, ...]:
+        """What was understood of every column: features first, then the target and what was left out."""
+        return (*summarize_table(self.X, self.remarks), *self.others)
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -137,14 +148,16 @@ def load(
     task: str = "auto",
     drop: Selection = (),
     features: Selection | None = None,
+    numeric: Selection = (),
     nominal: Selection = (),
     unlabeled: object = None,
     hierarchy: Any = None,
     hierarchy_decay: float = 0.75,
     sparse_base: int = 0,
-    missing: Iterable[str] = MISSING,
+    missing: str | Iterable[str] = (),
+    decimal: str = "auto",
 ) -> Dataset:
-    """Read a data set from ARFF, CSV (or TSV) or Parquet, gzipped or not.
+    """Read a data set from ARFF, CSV (or TSV), Parquet or Excel, the first two gzipped or not.
 
     Columns are chosen by name, by pattern ("TAG_*"), or by position: a number or a text such as "72-77" or
     "72-77,80", counted from 0, negative numbers from the end, ranges with both ends. An exact name wins.
@@ -162,16 +175,21 @@ def load(
         labels, a hierarchical attribute is a hierarchy.
     drop : columns to leave out
     features : columns to use, default all others
+    numeric : columns that are numbers
+        Their other words are missing values.
     nominal : columns of numbers that are categories
     unlabeled : scalar, optional
-        A target value that means unknown, besides missing values.
+        A target value that means unknown, besides missing values; it is compared as text and as a number.
     hierarchy : anything :meth:`Hierarchy.coerce` takes, optional
         For a target of strings such as "a/b@c" outside CLUS files.
     hierarchy_decay : float, default=0.75
     sparse_base : {0, 1}, default=0
         Number of the first attribute in sparse ARFF rows: 0 for Weka, 1 for CLUS.
-    missing : iterable of str
-        What stands for a missing value in CSV files.
+    missing : word or iterable of words
+        What stands for a missing value besides the usual words: empty cells, ?, NA, N/A, None, null, NaN and
+        the others that pandas knows.
+    decimal : {"auto", ".", ","}
+        The decimal mark of CSV files; "auto" recognises decimal commas.
 
     Returns
     -------
@@ -187,31 +205,84 @@ def load(
     >>> data.X.values.tolist(), data.y.tolist()
     ([[3.5, 0.0], [20.0, 1.0], [nan, 0.0]], ['cherry', 'lemon', None])
     >>> data.notes
-    ('classification, 2 classes, 2 of 3 rows labelled',)
+    ('classification, 2 classes, 2 of 3 rows labelled', 'the target is fruit: cherry 1, lemon 1')
+    >>> data.columns[0]
+    ColumnSummary(name='size', role='feature', kind='numeric', values='3.5 to 20', missing=1, odd='')
     """
     tree = None if hierarchy is None else Hierarchy.coerce(hierarchy)
     paths = [Path(p) for p in ([path] if isinstance(path, str | PathLike) else path)]
     if not paths:
         raise ValueError("No file was named; give a path or a list of paths.")
-    raw, part = read_files(paths, sparse_base, frozenset(missing))
-    file, names, columns = paths[0].name, raw.names, list(raw.columns)
-    if not len(part):
-        raise ValueError(f"{file} has no rows.")
-    for j in find_columns(nominal, names, file):
-        codes, categories = as_nominal(columns[j], names[j])
-        columns[j] = Column("category", codes, categories, columns[j].dtype)
+    raw, columns = read_columns(
+        paths, numeric=numeric, nominal=nominal, missing=missing, decimal=decimal, sparse_base=sparse_base
+    )
+    file, names, part = paths[0].name, raw.names, raw.part
     chosen, nested, choice_notes = choose_targets(targets, raw, paths[0])
     used = choose_features(features, drop, chosen, raw, file)
 
     X = table_from_columns((columns[j] for j in used), tuple(names[j] for j in used), len(part), None)
     target_names = tuple(names[j] for j in chosen)
-    given = [hide(columns[j], unlabeled) for j in chosen]
+    given = [columns[j] if raw.declared else hide_words(columns[j]) for j in chosen]
+    given = _hide_unlabeled(given, target_names, unlabeled)
     target, notes = _target(given, target_names, task, tree or nested, hierarchy_decay, raw)
-    notes += [*choice_notes, *raw.notes]
     kept = {*used, *chosen}
+    notes[1:1] = identifier_notes(X)
+    notes += [
+        *choice_notes,
+        *raw.notes,
+        *remark_notes([(names[j], columns[j].remarks) for j in sorted(kept)]),
+    ]
     notes += [f"{short(names[j])} {raw.skip[j]} and was left out" for j in raw.skip if j not in kept]
     declared = tuple(columns[j].categories for j in chosen)
-    return Dataset(X, target, target_names, declared, part, tuple(notes))
+    others = [summarize_column(names[j], "target", column) for j, column in zip(chosen, given)]
+    others += [summarize_column(names[j], "left out", columns[j]) for j in range(len(names)) if j not in kept]
+    remarks = {names[j]: columns[j].remarks for j in used if columns[j].remarks}
+    return Dataset(X, target, target_names, declared, part, tuple(notes), remarks, tuple(others))
+
+
+def read_columns(
+    paths: Sequence[Path],
+    *,
+    numeric: Selection = (),
+    nominal: Selection = (),
+    missing: str | Iterable[str] = (),
+    decimal: str = "auto",
+    sparse_base: int = 0,
+) -> tuple[FileColumns, list[Column]]:
+    """What files hold, and their columns of the kinds that the user wants (parameters as in :func:`load`)."""
+    if decimal not in ("auto", ".", ","):
+        raise ValueError(f"The decimal mark must be '.' or ',', got {decimal!r}.")
+    words = frozenset([missing] if isinstance(missing, str) else map(str, missing))
+    raw = read_files(paths, FileOptions(words, decimal, numeric, nominal, sparse_base))
+    file, columns = paths[0].name, list(raw.columns)
+    if not len(raw.part):
+        raise ValueError(f"{file} has no rows.")
+    for word in words:
+        columns = [hide(column, word) for column in columns]
+    numbers = find_columns(numeric, raw.names, file)
+    for j in find_columns(nominal, raw.names, file):
+        if j in numbers:
+            raise ValueError(f"Column {short(raw.names[j])} cannot be both numeric and nominal.")
+        codes, categories = as_nominal(columns[j], raw.names[j])
+        columns[j] = columns[j]._replace(kind="category", values=codes, categories=categories)
+    for j in numbers:
+        columns[j] = as_numeric(columns[j], raw.names[j])
+    return raw, columns
+
+
+def _hide_unlabeled(columns: list[Column], names: tuple[str, ...], unlabeled: object) -> list[Column]:
+    """The target with the value `unlabeled` as a hole; refused if it never occurs."""
+    if unlabeled is None:
+        return columns
+    hidden = [hide(column, unlabeled) for column in columns]
+    if all(np.array_equal(a.values, b.values, equal_nan=True) for a, b in zip(columns, hidden)):
+        known = [str(value) for column in columns for value in column.categories or ()]
+        where = f"the target {short(names[0])}" if len(names) == 1 else "the targets"
+        raise ValueError(
+            f"The value {short(unlabeled)} for unlabelled rows never occurs in {where}"
+            f"{did_you_mean(unlabeled, known)}."
+        )
+    return hidden
 
 
 def _target(
@@ -241,7 +312,7 @@ def _target(
     if task == "auto" and raw.declared and len(columns) == 1 and columns[0].kind == "number":
         task = "regression"  # the file says that it is a number
     target = encode_given(GivenTarget(names, columns, wide=several, named=True), task, tree, decay)
-    return target, [*describe_target(target, inferred_from_numbers=hint), *notes]
+    return target, [*describe_target(target, inferred_from_numbers=hint), *notes, *target_questions(target)]
 
 
 def _zero_one(column: Column, notes: dict[str, None]) -> Column:

@@ -10,17 +10,21 @@ import numpy as np
 
 from ..runtime.memory import ensure_room
 from ..runtime.messages import did_you_mean, short
+from .column_summary import remark_notes
 from .columns import (
     Column,
     as_nominal,
     as_numbers,
+    column_names,
     frame_kind,
     is_anndata,
     is_number,
     make_dense,
+    native_frame,
     read_array,
     read_columns,
     recode,
+    rounded,
     series_kind,
     unique_names,
 )
@@ -39,7 +43,7 @@ def encode_features(
 
     Parameters
     ----------
-    X : array, list of rows, pandas or polars DataFrame, scipy.sparse matrix or Table
+    X : array, list of rows, pandas or polars DataFrame, pyarrow Table, scipy.sparse matrix or Table
         A Table is returned as it is, a sparse matrix is made dense.
     categorical_features : "from_dtype", None, mask, positions or names, default="from_dtype"
         Which features are nominal. "from_dtype": category, string, object and bool columns.
@@ -61,6 +65,7 @@ def encode_features(
     >>> table.categories
     (None, ('blue', 'red'))
     """
+    said: list[tuple[str, tuple[str, ...]]] = []
     if isinstance(X, Table):
         if not isinstance(categorical_features, str) or categorical_features != "from_dtype":
             raise ValueError(
@@ -70,16 +75,17 @@ def encode_features(
     else:
         data = _frame_or_matrix(X)
         n_rows, n_features = data.shape
-        own = names if frame_kind(data) is None else [str(name) for name in data.columns]
+        own = names if frame_kind(data) is None else [str(name) for name in column_names(data)]
         final = unique_names(own if names is None else names, n_features)
         nominal = nominal_mask(categorical_features, n_features, own)
         if _is_numeric(data) and (nominal is None or not nominal.any()):
             values, none = _finite(_matrix(data), final), (None,) * n_features
             table = Table(values, np.zeros(n_features, dtype=np.int64), final, none)
+            said += [(name, rounded(part)) for name, part in zip(final, data.T)] if rounded(data) else []
         else:
-            table = table_from_columns(read_columns(data, final), final, n_rows, nominal)
+            table = table_from_columns(_heard(read_columns(data, final), final, said), final, n_rows, nominal)
     if notes is not None:
-        notes += describe_features(table)
+        notes += [*describe_features(table), *remark_notes(said)]
     return table
 
 
@@ -143,7 +149,7 @@ def feature_names(X: Any) -> np.ndarray | None:
         return np.array(X.names, dtype=object)
     if frame_kind(X) is None:
         return None
-    names = list(X.columns)
+    names = column_names(X)
     text = [isinstance(name, str) for name in names]
     if any(text) and not all(text):
         raise TypeError(
@@ -204,8 +210,19 @@ def table_from_columns(
     return Table(values, n_values, names, tuple(categories))
 
 
+def _heard(
+    columns: Iterable[Column], names: Sequence[str], said: list[tuple[str, tuple[str, ...]]]
+) -> Iterable[Column]:
+    """The columns as they come; `said` collects the remarks on them."""
+    for name, column in zip(names, columns):
+        if column.remarks:
+            said.append((name, column.remarks))
+        yield column
+
+
 def _frame_or_matrix(X: Any) -> Any:
     """A frame, or a 2-D array; sparse matrices made dense."""
+    X = native_frame(X)
     if is_anndata(X):
         raise TypeError(
             "X is an AnnData object; use semirank.rank(X, target=...) with the name of an .obs column, "

@@ -14,7 +14,7 @@ from ..runtime.messages import did_you_mean, short
 from .columns import as_nominal, as_numbers, recode, unique_names
 from .given_target import GivenTarget, read_target
 from .hierarchy import Hierarchy
-from .summary import describe_target
+from .summary import describe_target, target_questions
 from .target import Target
 from .tasks import TASKS
 
@@ -36,9 +36,9 @@ def encode_target(
     Parameters
     ----------
     y : array-like, Series, DataFrame, sequence of label sets, or Target
-        NaN, None and pandas.NA are unknown: single cells of a 2-D target, or whole rows. Label sets are
-        sets, lists or tuples of labels; an empty one is a labelled row without any label. A hierarchical
-        target can also be strings such as "a/b@c", or zeros and ones with a column per label.
+        NaN, None, pandas.NA and words such as "NA" are unknown: single cells of a 2-D target, or whole rows.
+        Label sets are sets, lists or tuples of labels; an empty one is a labelled row without any label. A
+        hierarchical target can also be strings such as "a/b@c", or zeros and ones with a column per label.
     task : "auto" or a name of `semirank.data.tasks`, default="auto"
     unlabeled : scalar, optional
         A further value that means unknown, such as -1.
@@ -62,7 +62,7 @@ def encode_target(
     >>> target.values.ravel().tolist(), target.classes.tolist()
     ([1.0, nan, 0.0, 1.0], ['no', 'yes'])
     >>> notes
-    ['classification, 2 classes, 3 of 4 rows labelled']
+    ['classification, 2 classes, 3 of 4 rows labelled', 'the target is y: no 1, yes 2']
     """
     notes = [] if notes is None else notes
     if isinstance(y, Target):
@@ -72,12 +72,14 @@ def encode_target(
         return y
     tree = None if hierarchy is None else Hierarchy.coerce(hierarchy)
     task = check_task(task, tree)
-    given = read_target(y, unlabeled)
+    hidden: list[str] = []
+    given = read_target(y, unlabeled, hidden)
     _check_length(given.n_rows, n_rows)
     target = encode_given(given, task, tree, hierarchy_decay)
     idle = _check_informative(target)
     from_numbers = task == "auto" and any(column.kind == "number" for column in given.columns)
-    notes += [*describe_target(target, inferred_from_numbers=from_numbers), *idle]
+    notes += [*describe_target(target, inferred_from_numbers=from_numbers), *idle, *hidden]
+    notes += target_questions(target)
     return target
 
 

@@ -1,53 +1,108 @@
-"""CSV files and their kin: any of four delimiters, quotes, numbers or words."""
+"""CSV files and their kin: any of four delimiters, quotes, comments, numbers in several spellings."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
+from ..runtime.messages import plural
+from .columns import FileColumns
+from .missing_words import as_number
+from .read_cells import WIDE, Line, read_cells
+from .read_text import read_text
+from .word_columns import Reading
 
-from .columns import Column, FileColumns, text_column, unique_names
-from .read_text import parse_numbers, read_text
-
-MISSING = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
+_EXCEL_DELIMITER = re.compile(r'(?i)"?sep=(.)"?[,;\t]*')
 
 
-def read_csv(path: Path, missing: frozenset[str]) -> FileColumns:
-    """The columns of a CSV file; cells in `missing` are missing values."""
-    text = read_text(path)
-    delimiter = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else _delimiter(text)
+class _Dialect(NamedTuple):
+    """The text from its header on, the line before it, the delimiter, and what to say."""
+
+    text: str
+    offset: int
+    delimiter: str
+    notes: list[str]
+
+
+def read_csv(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> FileColumns:
+    """The columns of a CSV file; `choose_kinds` gives the way of reading columns of these names."""
+    dialect = _dialect(read_text(path), path.name)
+
+    def rows() -> Iterator[tuple[int, list[str] | Line]]:
+        return _rows(dialect, path.name)
+
+    def choose(names: Sequence[str]) -> Reading:
+        return choose_kinds(names)._replace(delimiter=dialect.delimiter)
+
+    return read_cells(rows, path.name, choose, dialect.notes)
+
+
+def _rows(dialect: _Dialect, file: str) -> Iterator[tuple[int, list[str] | Line]]:
+    """The rows with their lines; blank lines are none."""
+    text, offset, delimiter, _ = dialect
+    if '"' not in text:
+        wide = text.count(delimiter, 0, text.find("\n") + 1) >= WIDE and delimiter.isascii()
+        for number, line in enumerate(text.split("\n"), offset + 1):
+            if delimiter in line or line.strip():
+                yield number, Line(line, delimiter) if wide else line.split(delimiter)
+        return
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    header: list[str] = []
-    rows = []
     try:
-        for row in reader:
-            if not row or row == [""]:
-                continue
-            cells = [cell.strip() for cell in row]
-            if not header:
-                header = cells
-            elif len(cells) == len(header):
-                rows.append(cells)
-            else:
-                raise ValueError(
-                    f"{path.name}, line {reader.line_num}: {len(row)} values, {len(header)} expected."
-                )
+        for cells in reader:
+            if cells and cells != [""]:
+                yield offset + reader.line_num, cells
     except csv.Error as error:
-        raise ValueError(f"{path.name}, line {reader.line_num}: {error}.") from None
-    if not header:
-        raise ValueError(f"{path.name} is empty.")
-    names = unique_names([name or f"unnamed{j}" for j, name in enumerate(header)], len(header))
-    columns = [_column(cells, missing) for cells in (zip(*rows) if rows else [()] * len(names))]
-    notes, skip = [], {}
-    if all(parse_numbers([name], frozenset()) is not None for name in header):
-        notes.append("the first line was taken as column names although it holds numbers")
-    first = columns[0].values
-    if not header[0] and columns[0].kind == "number" and (first[1:] == first[:-1] + 1).all():
-        skip[0] = "counts the rows"
-    return FileColumns(names, columns, skip=skip, notes=notes)
+        raise ValueError(f"{file}, line {offset + reader.line_num}: {error}.") from None
+
+
+def _dialect(text: str, file: str) -> _Dialect:
+    """Leave out Excel's "sep=;" line and comments above the header, and find the delimiter."""
+    start, skipped, delimiter = 0, 0, ""
+    comments: list[str] = []
+    notes: list[str] = []
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end].strip()
+        excel = _EXCEL_DELIMITER.fullmatch(line) if not skipped else None
+        if excel:
+            delimiter = excel[1]
+        elif line.startswith("#"):
+            comments.append(line)
+        elif line:
+            break
+        start, skipped = end + 1, skipped + 1
+    rest = text[start:]
+    if not delimiter:
+        tabs = file.lower().removesuffix(".gz").endswith(".tsv")
+        delimiter = "\t" if tabs else _delimiter(rest)
+    if comments and _is_header(comments[-1], rest, delimiter):
+        rest, skipped = f"{comments.pop().lstrip('#').strip()}\n{rest}", skipped - 1
+        notes.append("the last line that begins with # was taken as column names")
+    if comments:
+        verb = "begins" if len(comments) == 1 else "begin"
+        was = "was" if len(comments) == 1 else "were"
+        notes.append(f"{plural(len(comments), 'line')} that {verb} with # {was} left out")
+    return _Dialect(rest, skipped, delimiter, notes)
+
+
+def _is_header(comment: str, rest: str, delimiter: str) -> bool:
+    """Whether a comment names as many columns as the rows have, and the first row is not itself names."""
+    lines = [line for line in rest[:1_000_000].split("\n", 20)[:20] if line.strip()][:2]
+    try:
+        above, *below = (
+            next(csv.reader([line], delimiter=delimiter, skipinitialspace=True)) for line in (comment, *lines)
+        )
+    except (csv.Error, StopIteration):
+        return False
+    if not below or len(above) != len(below[0]) or len(above) < 2:
+        return False
+    numbers = [any(as_number(cell) is not None for cell in row) for row in below]
+    return numbers[0] or not any(numbers)
 
 
 def _delimiter(text: str) -> str:
@@ -63,12 +118,3 @@ def _delimiter(text: str) -> str:
         return widths[0] > 1 and len(set(widths)) == 1, widths[0]
 
     return max(",;\t|", key=cells) if any(line.strip() for line in lines) else ","
-
-
-def _column(cells: Sequence[str], missing: frozenset[str]) -> Column:
-    numbers = parse_numbers(cells, missing)
-    if numbers is None:
-        return text_column(cells, missing)
-    known = numbers[~np.isnan(numbers)]
-    whole = len(known) and np.isfinite(known).all() and (known == np.floor(known)).all()
-    return Column("number", numbers, None, np.dtype(np.int64 if whole else np.float64))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.parameters import seed_of
+from ..data.align_rows import align_rows
 from ..data.encode_features import encode_features
 from ..data.encode_target import encode_target
 from ..data.scaling import in_range, in_widest_range, ranges
@@ -68,8 +69,8 @@ def cluster_hypothesis(
 
     table = encode_features(X, categorical_features=categorical_features)
     target = encode_target(
-        y, task=task, unlabeled=unlabeled, hierarchy=hierarchy, hierarchy_decay=hierarchy_decay,
-        n_rows=len(table),
+        align_rows(X, y), task=task, unlabeled=unlabeled, hierarchy=hierarchy,
+        hierarchy_decay=hierarchy_decay, n_rows=len(table),
     )  # fmt: skip
     values = _filled(table)
     wanted = target.n_classes if target.task == "classification" else 8

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.parameters import SHARED, at_least, check_parameters, seed_of
+from ..data.align_rows import align_rows
 from ..data.encode_features import encode_features
 from ..data.encode_target import encode_target
 from ..data.table import Table
@@ -114,8 +115,8 @@ def evaluate(
     notes: list[str] = []
     table = encode_features(X, categorical_features=categorical_features)
     target = encode_target(
-        y, task=task, unlabeled=unlabeled, hierarchy=hierarchy, hierarchy_decay=hierarchy_decay,
-        n_rows=len(table), notes=notes,
+        align_rows(X, y, notes), task=task, unlabeled=unlabeled, hierarchy=hierarchy,
+        hierarchy_decay=hierarchy_decay, n_rows=len(table), notes=notes,
     )  # fmt: skip
     ways = as_methods(methods, task=target.task, n_jobs=n_jobs)
     folds = _deal(target, n_folds, n_repeats, seed, notes)

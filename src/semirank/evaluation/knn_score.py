@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.parameters import SHARED, check_parameters
+from ..data.align_rows import align_rows
 from ..data.encode_features import encode_features, encode_like
 from ..data.encode_target import encode_target, encode_target_like
 from ..judging import knn_judge as judge
@@ -72,10 +73,12 @@ def knn_score(
     train = encode_features(X_train, categorical_features=categorical_features)
     test = encode_like(X_test, train, estimator_name="knn_score")
     target = encode_target(
-        y_train, task=task, unlabeled=unlabeled, hierarchy=hierarchy, hierarchy_decay=hierarchy_decay,
-        n_rows=len(train),
+        align_rows(X_train, y_train), task=task, unlabeled=unlabeled, hierarchy=hierarchy,
+        hierarchy_decay=hierarchy_decay, n_rows=len(train),
     )  # fmt: skip
-    test_target = encode_target_like(y_test, target, unlabeled=unlabeled, n_rows=len(test))
+    test_target = encode_target_like(
+        align_rows(X_test, y_test), target, unlabeled=unlabeled, n_rows=len(test)
+    )
     if not test_target.labeled.any():
         raise ValueError("No row of y_test is labelled, so nothing can be scored.")
     if isinstance(importances, Ranking):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..data.summary import list_counts
 from ..data.tasks import TASKS
 from . import files
 from .agreement import Agreement, agreement, rank_numbers
@@ -61,6 +62,10 @@ class Ranking:
     per_class : ndarray of shape (n_features, n_classes) or None
         For classes: one importance per class; columns are named by `class_names`.
     class_names : tuple of str
+    target_counts : dict of str to int
+        How many labelled rows have each class or label.
+    columns : list of dict
+        What was understood of every column of the file: its name, role, kind, values, missing and odd.
     task : str
         One of the five tasks, "" when unknown (a ranking read from csv or fimp).
     n_rows, n_labeled : int or None
@@ -112,6 +117,8 @@ class Ranking:
     target_names: tuple[str, ...] = ()
     per_class: np.ndarray | None = None
     class_names: tuple[str, ...] = ()
+    target_counts: dict[str, int] = field(default_factory=dict)
+    columns: list[dict[str, Any]] = field(default_factory=list)
     task: str = ""
     n_rows: int | None = None
     n_labeled: int | None = None
@@ -163,7 +170,8 @@ class Ranking:
             set_(self, "per_class", _array(self.per_class, shape, "per_class", holes=True))
         if self.missing_share is not None:
             set_(self, "missing_share", _array(self.missing_share, (size,), "missing_share"))
-        for name in ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher"):
+        plain_fields = ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher")
+        for name in (*plain_fields, "target_counts", "columns"):
             set_(self, name, plain(getattr(self, name)))
         for name in ("n_rows", "n_labeled", "seed"):
             value = getattr(self, name)
@@ -313,12 +321,21 @@ class Ranking:
         best = [name for name, _ in self.top(3)]
         sentence = f"{how} ranked {len(self)} feature{'' if len(self) == 1 else 's'}"
         if self.task:
-            sentence += f" for {TASKS[self.task].words if self.task in TASKS else self.task}"
+            sentence += f" for {self._target_words()}"
         if self.n_rows is not None and self.n_labeled is not None:
             sentence += f" from {self.n_labeled} labelled rows of {self.n_rows}"
         verb = "comes" if len(best) == 1 else "come"
         sentence += f"; first {verb} {_listed([printable(name) for name in best])}."
         return sentence[0].upper() + sentence[1:]
+
+    def _target_words(self) -> str:
+        """The target by name, with its task and the counts of its classes or labels."""
+        words = TASKS[self.task].words if self.task in TASKS else self.task
+        if self.target_counts:
+            words += f": {printable(list_counts(self.target_counts))}"
+        if not 0 < len(self.target_names) <= 3:
+            return words
+        return f"{_listed([printable(name) for name in self.target_names])} ({words})"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON; `from_dict` takes it back without loss."""

@@ -1,0 +1,243 @@
+"""Rows of words, from CSV files and spreadsheets, as columns: one reader for both (Def. 3.3)."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from ..runtime.messages import plural
+from .cell_kinds import comma_evidence
+from .columns import EXACT, Column, FileColumns, unique_names
+from .missing_words import as_number
+from .word_columns import Reading, word_columns
+
+WIDE = 500  # cells from which on a line is worth a compiled reader
+
+
+class Line(NamedTuple):
+    """A row that is not yet cut into its cells; nothing but the delimiter separates them."""
+
+    text: str
+    delimiter: str
+
+    def cells(self) -> list[str]:
+        return self.text.split(self.delimiter)
+
+
+Rows = Callable[[], Iterator[tuple[int, "list[str] | Line"]]]
+
+
+class _Body(NamedTuple):
+    """The rows below the header: numbers with NaN elsewhere, and where the rows stand in the file."""
+
+    numbers: np.ndarray  # (n_columns, n_rows)
+    lines: list[int]
+    ignored: set[int]
+    words: set[int]  # columns that hold words
+
+
+def read_cells(
+    rows: Rows, file: str, choose_kinds: Callable[[Sequence[str]], Reading], notes: Sequence[str] = ()
+) -> FileColumns:
+    """The columns of rows of words, the first of which are the names.
+
+    Parameters
+    ----------
+    rows : callable
+        Gives the rows anew whenever it is called, each with its line in the file.
+    file : str
+        Its name, for messages.
+    choose_kinds : callable
+        From the names of the columns to the way of reading them.
+    notes : sequence of str
+        What has been said of the file so far.
+    """
+    header = _header(rows, file)
+    names = unique_names([name or f"unnamed{j}" for j, name in enumerate(header)], len(header))
+    reading = choose_kinds(names)
+    body = _read_numbers(rows, header, file, reading.missing)
+    columns = _columns(rows, names, body, reading)
+    said = list(notes)
+    n_rows = len(body.lines)
+    used = len(header)
+    while used > 1 and not header[used - 1] and n_rows and np.isnan(columns[used - 1].values).all():
+        used -= 1
+    if used < len(header):
+        said.append(
+            f"{plural(len(header) - used, 'empty column')} at the end {_were(len(header) - used)} left out"
+        )
+    if body.ignored:
+        said.append(
+            f"{plural(len(body.ignored), 'empty or comment line')} {_were(len(body.ignored))} left out"
+        )
+    if all(as_number(name) is not None for name in header[:used]):
+        said.append("the first line was taken as column names although it holds numbers")
+    skip = {}
+    first = columns[0].values
+    if not header[0] and columns[0].kind == "number" and (first[1:] == first[:-1] + 1).all():
+        skip[0] = "counts the rows"
+    return FileColumns(names[:used], columns[:used], skip=skip, notes=said)
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _cells(row: list[str] | Line) -> list[str]:
+    return row.cells() if isinstance(row, Line) else row
+
+
+def _header(rows: Rows, file: str) -> list[str]:
+    for _, row in rows():
+        if any(cell.strip() for cell in _cells(row)):
+            return [cell.strip() for cell in _cells(row)]
+    raise ValueError(f"{file} is empty.")
+
+
+class _Numbers:
+    """Rows of numbers, added one by one; columns with words that are not missing are set aside."""
+
+    def __init__(self, size: int, missing: frozenset[str]) -> None:
+        self.size, self.missing = size, missing
+        self.flat = array("d")
+        self.words: set[int] = set()
+        self._out, self._places = np.empty(size), np.empty((3, size), dtype=np.int64)
+        self._skip = np.zeros(size, dtype=bool)
+
+    def add_cells(self, cells: list[str]) -> None:
+        for j in self.words:
+            cells[j] = "nan"
+        start = len(self.flat)
+        try:
+            if "_" in "".join(cells):
+                raise ValueError
+            self.flat.extend(map(float, cells))
+        except ValueError:
+            del self.flat[start:]
+            self.flat.extend([self._value(j, cell) for j, cell in enumerate(cells)])
+
+    def add_line(self, line: Line) -> bool:
+        """Add a long line without cutting it; False if it is empty or of another length than the header."""
+        from .parse_line import parse_line
+
+        text, out = line.text.encode("utf-8", "surrogatepass"), self._out
+        data = np.frombuffer(text, dtype=np.uint8)
+        n_cells, n_odd = parse_line(data, np.uint8(ord(line.delimiter)), self._skip, out, *self._places)
+        if n_cells != self.size or (not n_odd and np.isnan(out).all()):
+            return False
+        for j, start, end in self._places[:, :n_odd].T.tolist():
+            out[j] = self._value(j, text[start:end].decode("utf-8", "surrogatepass"))
+            self._skip[j] = j in self.words
+        self.flat.frombytes(out.tobytes())
+        return True
+
+    def _value(self, j: int, cell: str) -> float:
+        number = as_number(cell)
+        if number is not None:
+            return number
+        if cell.strip() not in self.missing:
+            self.words.add(j)
+        return np.nan
+
+    def by_column(self) -> np.ndarray:
+        numbers = np.ascontiguousarray(np.frombuffer(self.flat, dtype=np.float64).reshape(-1, self.size).T)
+        gone = [v for word in self.missing if (v := as_number(word)) is not None and v == v]
+        if gone:
+            numbers[np.isin(numbers, gone)] = np.nan
+        return numbers
+
+
+def _read_numbers(rows: Rows, header: list[str], file: str, missing: frozenset[str]) -> _Body:
+    """Read all cells as numbers; columns with other words are set aside for a second look."""
+    size = len(header)
+    named = max((j + 1 for j, name in enumerate(header) if name), default=size)
+    numbers = _Numbers(size, missing)
+    lines: list[int] = []
+    ignored: set[int] = set()
+    empty: list[int] = []  # rows without a word, which count only if others follow
+    below = iter(rows())
+    for _, row in below:
+        if any(cell.strip() for cell in _cells(row)):
+            break
+    for line, row in below:
+        if not empty and isinstance(row, Line) and numbers.add_line(row):
+            lines.append(line)
+            continue
+        cells = _cells(row)
+        if not cells[0].strip() and not "".join(cells).strip():
+            empty.append(line)
+            continue
+        if len(cells) != size:
+            fitted = _fitted(cells, size, named)
+            if fitted is None and cells[0].lstrip().startswith("#"):
+                ignored.add(line)
+                continue
+            if fitted is None:
+                raise ValueError(f"{file}, line {line}: {len(cells)} values, {size} expected.")
+            cells = fitted
+        for _ in empty:
+            numbers.flat.extend([np.nan] * size)
+        lines += [*empty, line]
+        empty.clear()
+        numbers.add_cells(cells)
+    return _Body(numbers.by_column(), lines, ignored | set(empty), numbers.words)
+
+
+def _fitted(cells: list[str], size: int, named: int) -> list[str] | None:
+    """A row with more or fewer empty cells at its end than the header, as long as the header."""
+    if named <= len(cells) < size:
+        return cells + [""] * (size - len(cells))
+    return cells[:size] if len(cells) > size and not "".join(cells[size:]).strip() else None
+
+
+def _columns(rows: Rows, names: Sequence[str], body: _Body, reading: Reading) -> list[Column]:
+    numbers = body.numbers
+    hole = np.isnan(numbers)
+    with np.errstate(invalid="ignore"):
+        whole = (hole | ((numbers == np.floor(numbers)) & np.isfinite(numbers))).all(axis=1) & ~hole.all(
+            axis=1
+        )
+        large = (np.abs(numbers) >= EXACT).any(axis=1)
+    # The spelling of numbers that float64 cannot hold is wanted, too.
+    chosen = body.words | set(np.flatnonzero(large).tolist())
+    texts = _texts(rows, sorted(chosen), body)
+    decimal, groups, _ = comma_evidence({word for j in body.words for word in texts[j]})
+    if (reading.decimal == "," or (reading.decimal == "auto" and decimal and not groups)) and len(
+        chosen
+    ) < len(names):
+        # Where commas are decimal marks, dots in other columns may group digits.
+        chosen |= {j for j in range(len(names)) if not whole[j] and not hole[j].all()}
+        texts = _texts(rows, sorted(chosen), body)
+    order = sorted(chosen)
+    kinds = {place: reading.kinds[j] for place, j in enumerate(order) if j in reading.kinds}
+    found = word_columns(
+        [names[j] for j in order], [texts[j] for j in order], body.lines, reading._replace(kinds=kinds)
+    )
+    by_words = dict(zip(order, found))
+    own = (np.dtype(np.float64), np.dtype(np.int64))
+    return [
+        by_words.get(j) or Column("number", numbers[j], None, own[int(whole[j])]) for j in range(len(names))
+    ]
+
+
+def _texts(rows: Rows, chosen: Sequence[int], body: _Body) -> dict[int, Sequence[str]]:
+    """The cells of some columns as words."""
+    if not chosen:
+        return {}
+    last, kept = chosen[-1], set(body.lines)
+    pick = itemgetter(*chosen) if len(chosen) > 1 else lambda cells: (cells[chosen[0]],)
+    taken = []
+    for line, row in rows():
+        if line in kept:
+            cells = _first_cells(row, last)
+            taken.append(pick(cells if len(cells) > last else cells + [""] * (last + 1 - len(cells))))
+    return {j: [cell.strip() for cell in cells] for j, cells in zip(chosen, zip(*taken))}
+
+
+def _first_cells(row: list[str] | Line, last: int) -> list[str]:
+    """The cells of a row at least as far as the last that is wanted."""
+    return row.text.split(row.delimiter, last + 1) if isinstance(row, Line) else row

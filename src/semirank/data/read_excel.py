@@ -1,0 +1,74 @@
+"""Excel files (.xlsx), through openpyxl."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+from ..runtime.memory import ensure_room
+from ..runtime.messages import plural, short
+from .columns import FileColumns
+from .read_cells import Line, read_cells
+from .word_columns import Reading
+
+_PER_BYTE = 10  # bytes of Python's objects for one of the unpacked XML
+
+
+def read_excel(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> FileColumns:
+    """The columns of the first sheet of an Excel file; formulas count with the values they last had."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise ImportError(
+            f"Reading {path.name} needs openpyxl; install it with 'pip install semirank[excel]'."
+        ) from None
+    try:
+        with zipfile.ZipFile(path) as packed:
+            ensure_room(
+                _PER_BYTE * sum(part.file_size for part in packed.infolist()), f"The table in {path.name}"
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and pictures that openpyxl does not keep
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            try:
+                sheets = book.worksheets
+                cells = (
+                    []
+                    if not sheets
+                    else [list(map(_word, row)) for row in sheets[0].iter_rows(values_only=True)]
+                )
+                others = [sheet.title for sheet in sheets]
+            finally:
+                book.close()
+    except MemoryError:
+        raise
+    except Exception as error:  # openpyxl raises whatever the damaged part of a file happens to cause
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{path.name} is no readable Excel file ({reason}).") from None
+    width = max(map(len, cells), default=0)
+    numbered = [(line, row + [""] * (width - len(row))) for line, row in enumerate(cells, 1)]
+
+    def rows() -> Iterator[tuple[int, list[str] | Line]]:
+        return ((line, list(row)) for line, row in numbered)
+
+    notes = []
+    if len(others) > 1:
+        notes.append(f"the first of {plural(len(others), 'sheet')} was read, {short(others[0])}")
+    return read_cells(rows, path.name, choose_kinds, notes)
+
+
+def _word(value: object) -> str:
+    """A cell as a CSV file would hold it."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        midnight = value.time() == time(0)
+        return value.date().isoformat() if midnight else value.isoformat(" ")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return repr(value.total_seconds() / 86_400)
+    return value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
