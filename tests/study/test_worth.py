@@ -250,6 +250,8 @@ def test_tables(tmp_path):
         "relief 0 of 2, 1 failed"
     )
     assert (one["learnt"], two["learnt"]) == ("3 of 3", "0 of 3")
+    references = [row for row in rows if row.family == FOREIGN]
+    assert worth_tables(references)[0].rows[0][5:7] == (0, "3 of 3")  # no ranking is needed to know
     with (tmp_path / "2_summary.csv").open(newline="") as file:
         found = {(row["L"], row["half"], row["method"]): row for row in csv.DictReader(file)}
     both = found["50", "both", "consensus"]

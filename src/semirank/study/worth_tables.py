@@ -81,7 +81,7 @@ def coverage(results: WorthResults, records: Iterable[Record], jobs: Iterable[Jo
     rows: list[tuple[Any, ...]] = []
     for name in results.names():
         seeds = results.seeds(name)
-        known = [results.references[name, s] for s in seeds if (name, s) in results.references]
+        known = [found for (of, _), found in results.references.items() if of == name]
         learned = sum(bool(reference.learned) for reference in known)
         levels = [level for level in results.levels if 2 * level <= results.n_train[name]]
         of = [place for place in planned if place[0] == name]
