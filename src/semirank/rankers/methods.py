@@ -37,6 +37,8 @@ class Method(NamedTuple):
         The modules whose compiled functions it needs.
     compared : dict of str to dict
         The names under which it takes part in an evaluation, each with the parameters of its ranker.
+    presets : dict of str to dict
+        The presets that know it, each with the parameters of its ranker.
     final : dict
         Parameters that differ in an evaluation's last step, the ranking of all rows.
     task : str
@@ -51,6 +53,7 @@ class Method(NamedTuple):
     scores: tuple[str, ...]
     kernels: tuple[str, ...]
     compared: dict[str, dict[str, Any]]
+    presets: dict[str, dict[str, Any]] = {}  # noqa: RUF012
     final: dict[str, Any] = {}  # noqa: RUF012
     task: str = ""
     by_name_only: bool = False
@@ -69,6 +72,18 @@ _FORESTS = {
     "forest" if ensemble == "random_forest" else ensemble: {"ensemble": ensemble, **_QUICK_FOREST}
     for ensemble in ENSEMBLES
 }
+# What the paper leaves open stays at our default, and so do the ensemble and the importance, of which it
+# compares all.
+_PAPER_FOLDS = {"n_folds": 4}  # of the labelled rows, for w and for Relief's setting
+_PAPER_FOREST = {
+    "n_estimators": 100,
+    "supervision": "cv",
+    "supervision_grid": tuple(i / 10 for i in range(11)),
+    "normalize_weights": False,
+    "min_labeled": 0,
+    **_PAPER_FOLDS,
+}
+_PAPER_RELIEF = {"n_neighbors": RELIEF_NEIGHBORS, "influence": RELIEF_INFLUENCES, **_PAPER_FOLDS}
 _TREES = (
     "trees.grow",
     "trees.predict",
@@ -85,7 +100,7 @@ _ROWS = (
         ("consensus",),
         (*_TREES, *_PAIRS),
         {"consensus": {"max_rows": 2000}},
-        {"max_rows": 10_000},
+        final={"max_rows": 10_000},
         by_name_only=True,
     ),
     Method(
@@ -95,9 +110,18 @@ _ROWS = (
         IMPORTANCES,
         _TREES,
         _FORESTS,
-        {"n_estimators": 100},
+        presets={"paper": _PAPER_FOREST},
+        final={"n_estimators": 100},
     ),
-    Method("relief", "semi-supervised Relief", "relief.ReliefRanker", ("relief",), _PAIRS, {"relief": {}}),
+    Method(
+        "relief",
+        "semi-supervised Relief",
+        "relief.ReliefRanker",
+        ("relief",),
+        _PAIRS,
+        {"relief": {}},
+        presets={"paper": _PAPER_RELIEF},
+    ),
     Method(
         "laplace",
         "the Laplacian score",
@@ -105,6 +129,7 @@ _ROWS = (
         ("laplace",),
         _PAIRS,
         {"laplace": {}},
+        presets={"paper": {}},
         task="regression",
     ),
 )

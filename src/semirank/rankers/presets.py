@@ -5,30 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from ..runtime.messages import did_you_mean
-from .methods import RELIEF_INFLUENCES, RELIEF_NEIGHBORS
+from .methods import METHODS
 
-_FOLDS = 4  # of the labelled rows, for w and for Relief's setting
-
-# preset -> method -> parameters of its ranker. What the paper leaves open stays at our default, and so do the
-# ensemble and the importance, of which it compares all.
-PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "paper": {
-        "forest": {
-            "n_estimators": 100,
-            "supervision": "cv",
-            "supervision_grid": tuple(i / 10 for i in range(11)),
-            "n_folds": _FOLDS,
-            "normalize_weights": False,
-            "min_labeled": 0,
-        },
-        "relief": {
-            "n_neighbors": RELIEF_NEIGHBORS,
-            "influence": RELIEF_INFLUENCES,
-            "n_folds": _FOLDS,
-        },
-        "laplace": {},
-    }
-}
+PRESETS = tuple(dict.fromkeys(preset for method in METHODS.values() for preset in method.presets))
 PRESET_METHOD = "forest"  # what a preset means where no method is named
 
 
@@ -47,12 +26,12 @@ def preset_parameters(preset: str, method: str) -> dict[str, Any]:
     if preset not in PRESETS:
         near = did_you_mean(str(preset), PRESETS)
         raise ValueError(f"There is no preset {preset!r}{near}; there is {', '.join(PRESETS)}.")
-    if method not in PRESETS[preset]:
+    known = {name: row.presets[preset] for name, row in METHODS.items() if preset in row.presets}
+    if method not in known:
         raise ValueError(
-            f"The preset {preset!r} says nothing about method={method!r}; it is for "
-            f"{', '.join(PRESETS[preset])}."
+            f"The preset {preset!r} says nothing about method={method!r}; it is for {', '.join(known)}."
         )
-    return dict(PRESETS[preset][method])
+    return dict(known[method])
 
 
 class PresetMixin:
