@@ -70,6 +70,15 @@ class TestCsv:
         assert data.feature_names == ("a", "b")
         assert data.categories[0] == ("1,2,3", "5,6,7")
 
+    def test_quotes_without_an_end_are_refused(self, write):
+        """They would swallow the rows below without a word."""
+        rows = "1,red,p\n" * 3
+        text = f'size,colour,fruit\n{rows}2,red,"q\n{rows}'
+        with pytest.raises(ValueError, match=r"f\.csv, line 5: a quotation mark lacks its other half"):
+            load(write("f.csv", text), "fruit")
+        inside = load(write("f.csv", text.replace('red,"q', '5" red,q')), "fruit")
+        assert inside.categories[1] == ('5" red', "red")
+
     def test_line_breaks_inside_quotes(self, write):
         data = load(write("f.csv", 'a,b,y\n"two\nlines",4,x\nq,8,z\n'), "y")
         assert data.categories[0] == ("q", "two\nlines")

@@ -74,9 +74,10 @@ class EncodingBase(BaseEstimator):
     def _encode(self, X: Any, y: Any) -> tuple[Table, Target]:
         """Read X and y; sets what scikit-learn expects and starts `notes_`."""
         self.notes_: list[str] = []
+        other_notes: list[str] = []
         X = native_frame(X)
-        y = align_rows(X, y, self.notes_)
-        table = encode_features(X, categorical_features=self.categorical_features, notes=self.notes_)
+        y = align_rows(X, y, other_notes)
+        table = encode_features(X, categorical_features=self.categorical_features, notes=other_notes)
         target = encode_target(
             y,
             task=self.task,
@@ -86,6 +87,7 @@ class EncodingBase(BaseEstimator):
             n_rows=len(table),
             notes=self.notes_,
         )
+        self.notes_ += other_notes  # what the target was taken for comes first (Def. 3.1)
         validate_data(self, X, skip_check_array=True)
         if isinstance(X, Table):
             self.feature_names_in_ = np.array(X.names, dtype=object)

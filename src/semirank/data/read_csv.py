@@ -50,13 +50,33 @@ def _rows(dialect: _Dialect, file: str) -> Iterator[tuple[int, list[str] | Line]
             if delimiter in line or line.strip():
                 yield number, Line(line, delimiter) if wide else line.split(delimiter)
         return
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    source = io.StringIO(text, newline="")
+    reader = csv.reader(source, delimiter=delimiter, skipinitialspace=True)
+    first, place = offset + 1, 0  # of the row to come
+    last = first, place
     try:
         for cells in reader:
             if cells and cells != [""]:
-                yield offset + reader.line_num, cells
+                yield first, cells
+                last = first, place
+            first, place = offset + 1 + reader.line_num, source.tell()
+    except csv.Error:
+        raise ValueError(
+            f"{file}, line {first}: a cell has more than {csv.field_size_limit()} characters; "
+            "perhaps a quotation mark lacks its other half."
+        ) from None
+    if _quote_is_open(text[last[1] :], delimiter):
+        raise ValueError(f"{file}, line {last[0]}: a quotation mark lacks its other half.")
+
+
+def _quote_is_open(row: str, delimiter: str) -> bool:
+    """Whether the text ends inside quotation marks, which then have swallowed the lines up to the end."""
+    source = io.StringIO(row, newline="")
+    try:
+        list(csv.reader(source, delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error as error:
-        raise ValueError(f"{file}, line {offset + reader.line_num}: {error}.") from None
+        return "end of data" in str(error)
+    return False
 
 
 def _dialect(text: str, file: str) -> _Dialect:
