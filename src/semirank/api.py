@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .data.align_rows import split_target
-from .data.columns import frame_kind, is_anndata, native_frame
-from .data.encode_features import encode_features
-from .data.read_anndata import read_anndata
-from .data.table import Table
-from .rankers.methods import DEFAULT, METHODS
-from .rankers.presets import PRESET_METHOD, preset_parameters
+from .data.columns import is_anndata
+from .data.given_data import given_data
+from .rankers.make_ranker import make_ranker
 from .results.files import to_anndata
 from .results.ranking import Ranking
-from .runtime.messages import did_you_mean
 from .runtime.progress import Progress
-from .trees.scores import OUT_OF_BAG_SCORES
 
 
 def rank(
@@ -81,62 +75,23 @@ def rank(
     >>> sr.rank(X, y, random_state=0, n_estimators=20, supervision=1.0).select(1)
     ['x1']
     """
-    if method != "auto" and method not in METHODS:
-        raise ValueError(f"method={method!r} is not one of auto, {', '.join(METHODS)}.")
-    row = METHODS[(DEFAULT if preset is None else PRESET_METHOD) if method == "auto" else method]
-    if preset is not None:
-        params = preset_parameters(preset, row.name) | params
+    if write_to_var is not None:
+        _check_write_to_var(X, write_to_var)
     params |= {"task": task, "hierarchy": hierarchy, "random_state": random_state, "n_jobs": n_jobs}
     data = X
-    if is_anndata(data):
-        if write_to_var is not None and not (isinstance(write_to_var, str) and write_to_var):
-            raise TypeError(
-                f"write_to_var={write_to_var!r} must be the word that the new columns of .var begin with, "
-                'for example "semirank".'
-            )
-        X, y = read_anndata(data, y, target, params.pop("categorical_features", "from_dtype"))
-    elif write_to_var is not None:
-        raise TypeError(f"write_to_var= is for AnnData objects, and X is of type {type(X).__name__}.")
-    elif target is not None:
-        X, y = _target_of_frame(X, y, target)
-    if feature_names is not None:
-        X = _with_names(X, feature_names, params.pop("categorical_features", "from_dtype"))
-    if len(row.scores) > 1:
-        # All scores that the forest can give, those that were named first.
-        named = (importance,) if isinstance(importance, str) else tuple(importance or ())
-        bootstrap = params.get("bootstrap", True)
-        others = [
-            name for name in row.scores if name not in named and (bootstrap or name not in OUT_OF_BAG_SCORES)
-        ]
-        params["importance"] = (*named, *others)
-    elif importance not in (None, *row.scores):
-        raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")
-    ranker = _make(row.load(), params)
+    X, y = given_data(X, y, target, feature_names, params)
+    ranker = make_ranker(method, importance, preset, params)
     ranking = ranker.fit(X, y, progress=progress).to_ranking()
     if write_to_var is not None:
         to_anndata(ranking, data, write_to_var)
     return ranking
 
 
-def _target_of_frame(X: Any, y: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
-    X = native_frame(X)
-    if frame_kind(X) is None:
-        raise TypeError(f"target= is for frames and AnnData objects, and X is of type {type(X).__name__}.")
-    if y is not None:
-        raise TypeError("Either name the column of X to rank for as target=, or pass y, not both.")
-    return split_target(X, target if isinstance(target, str) else list(target))
-
-
-def _with_names(X: Any, names: Sequence[str], categorical_features: Any) -> Table:
-    if isinstance(X, Table) or frame_kind(native_frame(X)) is not None:
-        raise TypeError("feature_names= is for arrays; X has names of its own.")
-    return encode_features(X, categorical_features=categorical_features, names=list(names))
-
-
-def _make(ranker: Any, params: dict[str, Any]) -> Any:
-    known = ranker._get_param_names()
-    for name in params:
-        if name not in known:
-            near = did_you_mean(name, known)
-            raise TypeError(f"{ranker.__name__} has no parameter {name!r}{near}; it has {', '.join(known)}.")
-    return ranker(**params)
+def _check_write_to_var(X: Any, write_to_var: Any) -> None:
+    if not is_anndata(X):
+        raise TypeError(f"write_to_var= is for AnnData objects, and X is of type {type(X).__name__}.")
+    if not (isinstance(write_to_var, str) and write_to_var):
+        raise TypeError(
+            f"write_to_var={write_to_var!r} must be the word that the new columns of .var begin with, "
+            'for example "semirank".'
+        )
