@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,6 +91,44 @@ def test_every_folder_is_a_room_that_says_what_it_is_for():
         assert lines[0].startswith('"""'), name
         if name != "study":  # it is public, so its names are found lazily there
             assert len(lines) == 1, name
+
+
+def test_contributing_shows_the_rooms_in_this_order():
+    """Those that are there; the document is part of a checkout, not of an installed package."""
+    page = Path(__file__).parent.parent / "CONTRIBUTING.md"
+    shown = re.findall(r"^\| `(\w+)/` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown == [room for room in ROOMS if (PACKAGE / room).is_dir()]
+
+
+def cycle(package: Path) -> list[str]:
+    """Modules that import one another in a ring, none where there is no such ring.
+
+    What is loaded when results are drawn or saved does not count; inside functions everything else does.
+    """
+    files = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    graph: dict[str, set[str]] = {}
+    for file, _, module, inside in imports(package):
+        imported = "/".join(module) + ".py"
+        allowed = inside and (file.split("/")[0], module[0] if module else "") in LOADED_WHEN_CALLED
+        if imported in files and not allowed:
+            graph.setdefault(file, set()).add(imported)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    assert cycle(PACKAGE) == []
+
+
+def test_a_ring_of_imports_is_found(tmp_path):
+    room = tmp_path / "semirank" / "study"
+    room.mkdir(parents=True)
+    (room / "plan.py").write_text("def jobs():\n    from .worth import more\n", encoding="utf-8")
+    (room / "worth.py").write_text("from .plan import jobs\n", encoding="utf-8")
+    assert set(cycle(tmp_path / "semirank")) == {"study/plan.py", "study/worth.py"}
 
 
 @pytest.mark.parametrize(

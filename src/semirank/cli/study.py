@@ -15,7 +15,7 @@ from . import terminal
 from .options import help_if_alone
 
 if TYPE_CHECKING:
-    from ..study.plan import Job
+    from ..study.job import Job
     from ..study.records import Record
     from ..study.run import Pace, RunProgress, Summary
 
@@ -191,8 +191,7 @@ def export(
     ] = None,
 ) -> None:
     """Write the finished jobs to a file, from which a run can go on elsewhere."""
-    from ..study.rankings import export_rankings
-    from ..study.transfer import export_store
+    from ..study.transfer import export_rankings, export_store
 
     if out is None and rankings is None:
         raise ValueError("There is nothing to write; name a file with --out, with --rankings, or both.")

@@ -10,27 +10,25 @@ if TYPE_CHECKING:
     from .figures import write_figures
     from .plan import PRESETS, Preset
     from .properties import dataset_properties
-    from .rankings import export_rankings
     from .records import Record
     from .report import write_report
     from .run import RunProgress as Progress
     from .run import Summary, run_study
     from .store import Store, StoreError
     from .tables import write_tables
-    from .transfer import export_store, import_store
+    from .transfer import export_rankings, export_store, import_store
 
 _NAMES = {
     "datasets.registry": ("available", "entries", "find", "open_dataset"),
     "study.figures": ("write_figures",),
     "study.plan": ("PRESETS", "Preset"),
     "study.properties": ("dataset_properties",),
-    "study.rankings": ("export_rankings",),
     "study.records": ("Record",),
     "study.report": ("write_report",),
     "study.run": ("Summary", "run_study"),
     "study.store": ("Store", "StoreError"),
     "study.tables": ("write_tables",),
-    "study.transfer": ("export_store", "import_store"),
+    "study.transfer": ("export_rankings", "export_store", "import_store"),
 }
 # Name -> where it is; nothing is imported before it is used.
 _HOME = {name: (module, name) for module, names in _NAMES.items() for name in names}

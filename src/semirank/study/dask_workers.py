@@ -7,8 +7,8 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
+from .job import Job, Study
 from .local_workers import Outcome, Workers, perform
-from .plan import Job, Study
 
 _CONNECT_SECONDS = 20
 _WORKER_SECONDS = 60

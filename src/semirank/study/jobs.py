@@ -16,7 +16,8 @@ from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
 from ..judging.knn_judge import POOLS, knn_score
-from .plan import SIDES, Job, Preset, Study, folds_of, stable_number
+from .job import Job, Preset, Study, stable_number
+from .plan import SIDES, folds_of
 from .rankings import JobRanking
 from .records import Record
 

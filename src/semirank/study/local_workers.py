@@ -15,7 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from .plan import WORTH, Job, Study
+from .job import Job, Study
+from .plan import WORTH
 from .records import Record
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ..report.html import head, tiles
 from ..report.svg_charts import text
 from ..runtime.atomic_write import atomic_write
 from .figures import Picture, drawn, pictures
+from .job import Job
 from .paper import paper_names
-from .plan import Job
 from .records import Record
 from .results import Results, collect, levels_and_folds
 from .table_format import StudyTable

@@ -9,8 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from .job import Job, Study
 from .local_workers import LocalWorkers, Outcome
-from .plan import Job, Study, find_families, find_preset, job_order, jobs_of
+from .plan import find_families, find_preset, job_order, jobs_of
 from .store import BEAT_SECONDS, Store
 
 if TYPE_CHECKING:

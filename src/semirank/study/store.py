@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from ..runtime.messages import plural
-from .plan import Job, Study
+from .job import Job, Study
 from .records import Record
 
 if TYPE_CHECKING:

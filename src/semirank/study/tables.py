@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from ..runtime.atomic_write import atomic_write_all
-from .plan import Job
+from .job import Job
 from .properties import CH
 from .records import Record
 from .results import DEFINITIONS, Results, collect

@@ -7,8 +7,9 @@ from itertools import product
 from typing import Any
 
 from ..data.tasks import HEADINGS
+from .job import Job
 from .paper import paper_names, paper_tables, printed_hypothesis
-from .plan import JOB_FAMILIES, Job, fits
+from .plan import JOB_FAMILIES, fits
 from .properties import CH, DEPTH, EXAMPLES, FEATURES, MAJORITY, PER_ROW, SIZE
 from .results import Cell, Results, levels_and_folds
 from .table_format import StudyTable

@@ -1,4 +1,7 @@
-"""Stores as CSV or Parquet: one row per judged value, with all that lets a run go on elsewhere."""
+"""Stores as files: all that lets a run go on elsewhere as CSV or Parquet, and rankings as arrays.
+
+A CSV or Parquet file has one row per judged value.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from typing import Any, get_type_hints
 
 from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
-from .plan import WORTH, Job, Study, find_preset, judged_values
+from .job import Job, Study
+from .plan import WORTH, find_preset, judged_values
 from .records import Record
 from .store import NEW_JOB, Store, insert_results, scratch_tables
 from .table_format import csv_text
@@ -63,6 +67,53 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
         # No time inside, so that the same store gives the same file.
         atomic_write(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
+
+
+def export_rankings(store: str | PathLike[str], out: str | PathLike[str]) -> int:
+    """Write the rankings of all finished jobs that have them to an .npz file; returns their number.
+
+    Jobs that were imported, or done before rankings were kept, have none.
+
+    Parameters
+    ----------
+    store : path
+    out : path
+        Ends in .npz. The arrays ``dataset``, ``fold``, ``n_labeled``, ``family``, ``side`` and ``score`` have
+        one element for each ranking; the importances of ranking i, in the order of the data set's features,
+        are ``importances[start[i]:start[i + 1]]``. ``preset`` and ``seed`` say which study it is.
+    """
+    if not str(out).lower().endswith(".npz"):
+        raise ValueError(f"{out} must end in .npz: rankings are written as arrays of NumPy.")
+    with Store(store, read_only=True) as opened:
+        preset, seed = opened.preset_and_seed()
+        rows = opened.rankings()
+    if not rows:
+        raise ValueError(
+            f"{store} holds no rankings: its jobs were imported, or done before rankings were kept."
+        )
+    import numpy as np
+
+    from .rankings import unpacked
+
+    places = [place for place, _ in rows]
+    found = [unpacked(*row) for _, row in rows]
+    dataset, fold, n_labeled, family = map(np.array, zip(*places))
+    stream = io.BytesIO()
+    np.savez_compressed(
+        stream,
+        preset=np.array(preset),
+        seed=np.array(seed),
+        dataset=dataset,
+        fold=fold,
+        n_labeled=n_labeled,
+        family=family,
+        side=np.array([ranking.side for ranking in found]),
+        score=np.array([ranking.score for ranking in found]),
+        start=np.cumsum([0, *(len(ranking.importances) for ranking in found)]),
+        importances=np.concatenate([ranking.importances for ranking in found]),
+    )
+    atomic_write(out, stream.getvalue())
+    return len(found)
 
 
 def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple[int, int]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..data.tasks import TASKS
 from ..evaluation.cells import Cell, draw_cell
+from .job import Job, Study, stable_number
 from .jobs import Result
-from .plan import Job, Study, stable_number
 from .records import Record
 from .worth_methods import FAMILIES, FAMILY, FOREIGN, Rankings, rank_reference
 from .worth_plan import WorthPreset, judge_k

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..evaluation.cells import MAX_LABELS, MAX_ROWS, half, label_counts, n_training_rows
-from .plan import Job, Preset, Study, digest_of, known_name
+from .job import Job, Preset, Study, digest_of, known_name
 from .worth_methods import FAMILIES, FAMILY, FOREIGN, JOB_FAMILIES, LABEL_ONLY, MAIN, REFERENCES, USUAL
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..evaluation.captured import captured, shares
 from ..evaluation.cells import half, label_counts
 from ..evaluation.references import Reference
 from ..evaluation.worth import Summary, Worth, summarise, worth
-from .plan import Job
+from .job import Job
 from .records import Record
 from .worth_methods import FAMILIES, FAMILY, FOREIGN, LABEL_ONLY, REFERENCES
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..evaluation.cells import half
 from ..evaluation.worth import Worth
 from ..runtime.atomic_write import atomic_write_all
-from .plan import Job
+from .job import Job
 from .records import Record
 from .table_format import StudyTable
 from .tables_words import join
