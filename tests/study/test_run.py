@@ -628,7 +628,7 @@ def test_what_a_run_did_in_words():
 
     assert summary_lines(module.Summary(3, 0, 4, 0, 5, 6, [], [("Pol", "gone.")])) == [
         "jobs: 3 done, 4 were done already",
-        "jobs: 5 were done with other files or an older version and are kept; --retry does them again",
+        "jobs: 5 were done with other data or an older version and are kept; --retry does them again",
         "jobs: 6 left to another run; run again if it stops",
         "left out: Pol, gone",
     ]

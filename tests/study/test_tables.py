@@ -18,7 +18,7 @@ from semirank.data.encode_target import encode_target
 from semirank.rankers.methods import ENSEMBLES
 from semirank.study.paper import known_stand_ins, paper_names, paper_tables
 from semirank.study.plan import FOREST_SCORES
-from semirank.study.properties import paper_numbers
+from semirank.study.properties import CH, paper_numbers
 from semirank.study.results import DEFINITIONS, SCORES, collect
 from semirank.study.statistics import compare, friedman, holm, rank_rows, signed_rank, spearman
 from semirank.study.table_format import StudyTable
@@ -287,6 +287,30 @@ def test_families_that_were_not_begun_are_missing_too():
     assert rows[1]["not finished"] == ""
 
 
+def test_every_table_says_above_it_what_has_been_run():
+    records = make_records({"Digits": "classification", "Pol": "STR", "Mine": "STR"})
+    unfinished = [r for r in records if r.dataset != "Pol" or r.family != "relief" or r.fold == 0]
+    for some, state in ((records, "all complete"), (unfinished, "not complete: Pol")):
+        first, *others = all_tables(collect(some, {}), (), {})
+        assert "Coverage" not in first.text
+        for table in others:
+            if table.title:
+                shown = table.markdown()
+                said = shown.index(f"Coverage: 2 of the paper's 38 data sets and 1 other; {state}.")
+                assert said < shown.index("| ")
+
+
+def test_differences_have_signs_and_the_clustering_hypothesis_has_none():
+    records = make_records({"Digits": "classification"}, seed=1)
+    tables = {table.name: table for table in all_tables(collect(records, {}), (), {"Digits": {CH: 0.673}})}
+    for name in ("5a_differences_fair", "5b_differences_paper_judge", "5c_pool_effect"):
+        line = next(line for line in tables[name].markdown().splitlines() if line.startswith("| Digits"))
+        cells = dict(zip(tables[name].columns, [cell.strip() for cell in line.split("|")[1:-1]]))
+        assert (cells["CH (paper)"], cells["CH (ours)"]) == ("0.000", "0.673")
+        ours = cells["pool effect" if name == "5c_pool_effect" else "relief"]
+        assert ours[:1] in ("+", "-")
+
+
 def test_an_L_that_a_data_set_lacks_is_missing_while_others_have_it():
     """Records made before every L counted: the tables say what is left, and compare over what is there."""
     records = make_records({"Digits": "classification", "Edm1": "MTR"}, seed=2)
@@ -484,7 +508,8 @@ def test_small_chances_are_not_shown_as_nothing():
     rows = (("a", 0.0042), ("b", 0.006), ("c", 0.0))
     shown = StudyTable("x", "T", "", ("name", "p"), rows).markdown()
     assert [line.split(" | ")[1] for line in shown.splitlines()[-3:]] == ["0.004 |", "0.01 |", "0.00 |"]
-    assert "| a | +0.00 |" in StudyTable("x", "T", "", ("name", "p"), rows, signed=True).markdown()
+    signed = StudyTable("x", "T", "", ("name", "p"), rows, signed=frozenset({"p"}))
+    assert "| a | +0.00 |" in signed.markdown()
 
 
 def test_a_table_without_rows_says_so():

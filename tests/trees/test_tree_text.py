@@ -25,10 +25,10 @@ def test_numbers():
     ranker = ForestRanker(supervision=1.0, task="regression", **ONE).fit(X, y)
     assert ranker.export_text().splitlines() == [
         "6 rows, 4 labelled",
-        "├─ x0 <= 3.5: 3 rows, 2 labelled → y 1",
+        "├─ x0 <= 3.5: 3 rows, 2 labelled → y = 1",
         "└─ x0 > 3.5: 3 rows, 2 labelled",
-        "   ├─ x0 <= 4.5: 1 row, 1 labelled → y 7",
-        "   └─ x0 > 4.5: 2 rows, 1 labelled → y 9",
+        "   ├─ x0 <= 4.5: 1 row, 1 labelled → y = 7",
+        "   └─ x0 > 4.5: 2 rows, 1 labelled → y = 9",
     ]
 
 
@@ -63,8 +63,8 @@ def test_shares_of_classes():
     y = np.array(list("aaab" + "bbbb" + "cccc" + "cccb"), dtype=object)
     assert ForestRanker(supervision=1.0, **ONE).fit(X, y).export_text().splitlines() == [
         "16 rows, 16 labelled",
-        "├─ x0 <= 0.5: 8 rows, 8 labelled → b 0.625, a 0.375",
-        "└─ x0 > 0.5: 8 rows, 8 labelled → c 0.875, b 0.125",
+        "├─ x0 <= 0.5: 8 rows, 8 labelled → b 62.5 %, a 37.5 %",
+        "└─ x0 > 0.5: 8 rows, 8 labelled → c 87.5 %, b 12.5 %",
     ]
 
 
@@ -75,8 +75,8 @@ def test_names_of_values_and_missing_ones():
     ranker = ForestRanker(supervision=1.0, task="regression", **ONE).fit(table, y)
     assert ranker.export_text().splitlines() == [
         "16 rows, 16 labelled",
-        "├─ colour in {red, blue, never} or missing: 12 rows, 12 labelled → y 1",
-        "└─ colour in {green}: 4 rows, 4 labelled → y 5",
+        "├─ colour in {red, blue, never} or missing: 12 rows, 12 labelled → y = 1",
+        "└─ colour in {green}: 4 rows, 4 labelled → y = 5",
     ]
 
 

@@ -121,7 +121,7 @@ def summary_lines(found: Summary) -> list[str]:
         lines.append(f"jobs: {found.failed_before} failed in another run; --retry tries them again")
     if found.outdated:
         lines.append(
-            f"jobs: {found.outdated} were done with other files or an older version and are kept; "
+            f"jobs: {found.outdated} were done with other data or an older version and are kept; "
             "--retry does them again"
         )
     if found.elsewhere:

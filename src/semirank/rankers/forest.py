@@ -275,8 +275,8 @@ class ForestRanker(PresetMixin, RankerBase, PredictorMixin):
         >>> one_tree = {"n_estimators": 1, "bootstrap": False, "supervision": 1.0, "random_state": 0}
         >>> print(ForestRanker(**one_tree).fit(X, y).export_text())
         20 rows, 10 labelled
-        ├─ x0 <= 7.5: 8 rows, 4 labelled → low 1
-        └─ x0 > 7.5: 12 rows, 6 labelled → high 1
+        ├─ x0 <= 7.5: 8 rows, 4 labelled → low 100 %
+        └─ x0 > 7.5: 12 rows, 6 labelled → high 100 %
         """
         check_is_fitted(self, "_forest")
         members = self._forest.members

@@ -28,8 +28,8 @@ class StudyTable:
         What the figures rest on, and what is missing.
     digits : int
         Decimals of fractions, except in the CSV file and where they would show 0 for more than that.
-    signed : bool
-        Put a + before fractions above 0.
+    signed : frozenset of str
+        Columns with a + before fractions above 0.
     bold : frozenset of (row, column)
         Best values.
 
@@ -53,7 +53,7 @@ class StudyTable:
     rows: Sequence[tuple[Any, ...]]
     notes: Sequence[str] = ()
     digits: int = 2
-    signed: bool = False
+    signed: frozenset[str] = frozenset()
     bold: frozenset[tuple[int, int]] = frozenset()
 
     def csv(self) -> str:
@@ -68,7 +68,7 @@ class StudyTable:
         if self.rows:
             lines += [_line(map(_plain, self.columns)), f"|{'|'.join(marks)}|"]
         for i, row in enumerate(self.rows):
-            cells = (_plain(self._shown(value)) for value in row)
+            cells = (_plain(self._shown(value, name)) for value, name in zip(row, self.columns))
             lines.append(_line(f"**{c}**" if c and (i, j) in self.bold else c for j, c in enumerate(cells)))
         if not self.rows:
             lines.append("There are no records for this table yet.")
@@ -84,7 +84,7 @@ class StudyTable:
         for i, row in enumerate(self.rows):
             cells = []
             for j, value in enumerate(row):
-                shown = escaped(self._shown(value))
+                shown = escaped(self._shown(value, self.columns[j]))
                 shown = f"<b>{shown}</b>" if (i, j) in self.bold else shown
                 cells.append(f"<td{css[j]}>{shown}</td>")
             body.append(f"<tr>{''.join(cells)}</tr>")
@@ -100,13 +100,15 @@ class StudyTable:
     def _text_columns(self) -> list[bool]:
         return [any(isinstance(row[j], str) for row in self.rows) for j in range(len(self.columns))]
 
-    def _shown(self, value: Any) -> str:
+    def _shown(self, value: Any, column: str) -> str:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return ""
         if isinstance(value, float):
-            if not self.signed and 0 < value < 0.5 * 10**-self.digits:
+            if column in self.signed:
+                return f"{value:+.{self.digits}f}"
+            if 0 < value < 0.5 * 10**-self.digits:
                 return f"{value:.1g}"  # a small p-value is not 0.00
-            return f"{value:{'+' if self.signed else ''}.{self.digits}f}"
+            return f"{value:.{self.digits}f}"
         return str(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from .properties import CH
 from .records import Record
 from .results import DEFINITIONS, Results, collect
 from .table_format import StudyTable
-from .tables_data import coverage, data_sets
+from .tables_data import coverage, covered, data_sets
 from .tables_differences import agreement, difference_table, effect, more_global, pool_effect
 from .tables_long import long_curves, long_differences, long_times
 from .tables_ranks import all_times, best_ensembles, compared_rankings, ensemble_times, quality, quality_pairs
@@ -61,16 +62,23 @@ def write_tables(
 def all_tables(
     results: Results, jobs: Iterable[Job], properties: Mapping[str, Mapping[str, float]]
 ) -> list[StudyTable]:
-    """All tables, in the paper's order; those for programs last."""
-    first = [coverage(results, jobs), data_sets(results, properties)]
+    """All tables, in the paper's order; those for programs last. Each says above it what has been run."""
+    about_all = coverage(results, jobs)
+    said = covered(results, about_all)
+    others = (replace(t, text=f"{t.text} {said}") for t in _other_tables(results, properties))
+    return [about_all, *others]
+
+
+def _other_tables(results: Results, properties: Mapping[str, Mapping[str, float]]) -> list[StudyTable]:
+    first = data_sets(results, properties)
     if not results.about:
-        return first
+        return [first]
     k = results.ks[-1]
     ch = {name: numbers[CH] for name, numbers in properties.items() if CH in numbers}
     found = {(d, n): results.differences(d, n) for d, n in product(DEFINITIONS, results.ks)}
     compared = compared_rankings(results)
     return [
-        *first,
+        first,
         best_ensembles(results),
         ensemble_times(results),
         more_global(results, found),

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from ..data.tasks import HEADINGS
+from ..runtime.messages import plural
 from .job import Job
 from .paper import paper_names, paper_tables, printed_hypothesis
 from .plan import JOB_FAMILIES, fits
@@ -52,6 +53,16 @@ def coverage(results: Results, jobs: Iterable[Job]) -> StudyTable:
     )
     columns = ("data set", "group", "measure", "folds", "L", "not finished")
     return StudyTable("0_coverage", "What has been run", text, columns, rows, notes)
+
+
+def covered(results: Results, table: StudyTable) -> str:
+    """What the table of coverage says, in a sentence for all others."""
+    own = sum(name in paper_names() for name in results.about)
+    others = len(results.about) - own
+    more = f" and {plural(others, 'other')}" if others else ""
+    unfinished = [str(row[0]) for row in table.rows if row[-1]]
+    state = f"not complete: {join(unfinished)}" if unfinished else "all complete"
+    return f"Coverage: {own} of the paper's {len(paper_names())} data sets{more}; {state}."
 
 
 def _planned(results: Results, seen: set[str], jobs: Iterable[Job]) -> dict[str, dict[str, set[Cell]]]:

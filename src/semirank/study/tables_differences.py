@@ -66,9 +66,10 @@ def difference_table(
         notes.append(f"No score has both sides yet: {join(absent)}.")
     title = f"SSL minus SL: {DEFINITION_NAMES[definition]}"
     text = f"Differences of areas; more than 0: the semi-supervised ranking is better. {DEFINITION_TEXT}"
-    columns = ("data set", "group", *(c for s in scores for c in (s, f"{s} (paper)")), *_CH, *RESTS_ON)
+    differences = [column for score in scores for column in (score, f"{score} (paper)")]
+    columns = ("data set", "group", *differences, *_CH, *RESTS_ON)
     notes += chosen_ensembles(results, DEFINITIONS[definition])
-    return StudyTable(name, title, text, columns, rows, notes, digits=3, signed=True)
+    return StudyTable(name, title, text, columns, rows, notes, digits=3, signed=frozenset(differences))
 
 
 def pool_effect(results: Results, found: Sequence[Difference], ch: Mapping[str, float]) -> StudyTable:
@@ -85,9 +86,11 @@ def pool_effect(results: Results, found: Sequence[Difference], ch: Mapping[str, 
         "The area with every training row in the judge's pool minus the area with the labelled ones only, "
         "all features counting 1, beside the smallest and largest difference that the paper prints."
     )
-    columns = ("data set", "group", "pool effect", "paper, lowest", "paper, highest", *_CH, *RESTS_ON)
+    differences = ("pool effect", "paper, lowest", "paper, highest")
+    columns = ("data set", "group", *differences, *_CH, *RESTS_ON)
     notes = (_judged(results),)
-    return StudyTable("5c_pool_effect", title, text, columns, rows, notes, digits=3, signed=True)
+    signed = frozenset(differences)
+    return StudyTable("5c_pool_effect", title, text, columns, rows, notes, digits=3, signed=signed)
 
 
 def agreement(results: Results, found: Found) -> StudyTable:

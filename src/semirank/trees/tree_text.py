@@ -68,10 +68,10 @@ def _test(tree: Tree, node: int, left: bool, features: Table, missing_share: np.
 def _prototype(means: np.ndarray, target: Target) -> str:
     """Class shares, numbers or label shares, the largest shares first."""
     if TASKS[target.task].kind == NUMBERS:
-        return _some([f"{name} {mean:.6g}" for name, mean in zip(target.names, means)])
+        return _some([f"{name} = {mean:.6g}" for name, mean in zip(target.names, means)])
     names = target.names if target.classes is None else target.classes
     order = [c for c in np.argsort(-means, kind="stable") if means[c] > 0]
-    return _some([f"{names[c]} {means[c]:.3g}" for c in order]) or "no label"
+    return _some([f"{names[c]} {100 * means[c]:.3g} %" for c in order]) or "no label"
 
 
 def _some(words: list[str]) -> str:
