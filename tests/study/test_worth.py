@@ -4,34 +4,65 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from itertools import product
 
 import numpy as np
 import pytest
 
+from semirank.data.encode_target import encode_target
+from semirank.data.table import Table
+from semirank.data.tasks import TASKS
 from semirank.datasets.registry import open_dataset
 from semirank.evaluation.captured import captured
 from semirank.evaluation.cells import draw_cell, half, label_counts
+from semirank.evaluation.ranking_judges import subset_value
 from semirank.evaluation.references import foreign_reference
 from semirank.evaluation.worth import worth
-from semirank.study import Store, export_store, import_store, run_study
+from semirank.study import Store, export_store, import_store, run_study, worth_peers
 from semirank.study import run as module
 from semirank.study.local_workers import perform
-from semirank.study.plan import Job, Study, find_families, find_preset
+from semirank.study.plan import Job, Study, find_families, find_preset, stable_number
 from semirank.study.records import Record
 from semirank.study.run import plan_jobs
 from semirank.study.store import records
 from semirank.study.worth_jobs import as_parts
-from semirank.study.worth_methods import FAMILIES, FAMILY, FOREIGN, LABEL_ONLY, REFERENCES
-from semirank.study.worth_plan import WORTH, due_counts, worth_jobs
+from semirank.study.worth_methods import (
+    FAMILIES,
+    FAMILY,
+    FOREIGN,
+    JOB_FAMILIES,
+    LABEL_ONLY,
+    REFERENCES,
+    SUBSETS,
+    TEACHER,
+)
+from semirank.study.worth_peers import (
+    missing_peers,
+    rank_filters,
+    rank_lightgbm,
+    rank_permutation,
+    rank_relieff,
+)
+from semirank.study.worth_plan import WORTH, due_counts, worth_jobs, worth_order, worth_values
 from semirank.study.worth_results import BASE, CONSENSUS, UNFINISHED, collect_worth
 from semirank.study.worth_tables import worth_tables, write_worth_tables
+from semirank.teacher.teacher import Teacher
 
+from ..evaluation.test_worth import mixed_table, target_of
 from .study_folder import write_folder
 from .test_run import Inline
 
 NAME = "Tiny numbers"
 N_ROWS = 300  # 200 training rows: L = 50 and 100
+# Of the first commit of this preset, for seed 0 at the smallest number of labels.
+SHA256 = "527b857d1f8b00945bba578e733335722a219771a7e648775ac96c6ee846cd0a"
+KEYS = {
+    FOREIGN: "93fae60a5f8e48e8e0896fa5f389a44d",
+    FAMILY: "a66dc8297ec0f6189af25b7cbdae13ad",
+    "forest": "287b9aeb6f65d88bca2a512f8dee6cc9",
+    "relief": "671452aa0b8274681ac0590e8c68d065",
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +86,32 @@ def test_the_plan_of_a_data_set(folder, study):
     for job in jobs:
         counts.setdefault(job.family, set()).add(job.n_labeled)
         assert job.fold in range(5)
-    assert counts == {
+    absent = missing_peers()
+    both = {50, 100}
+    expected = {
         FOREIGN: {200},
         FAMILY: {200},
-        "consensus": {50, 100},
         LABEL_ONLY: {25, 50, 100, 200},
-        "forest": {50, 100},
-        "relief": {50, 100},
-        "taught_relief": {50, 100},
+        "judge": {100},
+        **dict.fromkeys(("consensus", "forest", "forest_symbolic", "extra_trees", "relief"), both),
+        **dict.fromkeys(("taught_relief", "laplace", "teacher"), both),
+        **dict.fromkeys(("peer_lightgbm", "peer_permutation", "peer_filters"), both),
+        **dict.fromkeys(("control_invented", "control_shuffled", "control_fewer"), both),
     }
-    assert len({job.key for job in jobs}) == len(jobs) == 5 * 14
+    assert counts == {family: found for family, found in expected.items() if family not in absent}
+    assert len({job.key for job in jobs}) == len(jobs) == 5 * sum(map(len, counts.values()))
+    classes = worth_jobs(open_dataset("Tiny classes", folder), study, JOB_FAMILIES)
+    assert not any(job.family == "laplace" for job in classes)
+    assert {job.n_labeled for job in classes if job.family == "peer_relieff"} == both
     # More seeds or other L leave the keys as they are, other cells do not.
     again = worth_jobs(open_dataset(NAME, folder), study._replace(seed=1), [FOREIGN])
     assert not {job.key for job in again} & {job.key for job in jobs}
+
+
+def test_keys_of_finished_jobs_stay(folder, study):
+    jobs = worth_jobs(open_dataset(NAME, folder), study, list(KEYS))
+    assert {job.sha256 for job in jobs} == {SHA256}  # a part of the keys
+    assert {job.family: job.key for job in reversed(jobs)} == KEYS
 
 
 def test_counts_are_those_of_the_curves():
@@ -82,9 +126,8 @@ def test_counts_are_those_of_the_curves():
 
 def test_a_run_begins_with_what_a_worth_needs(study):
     jobs = plan_jobs(study, [], find_families([], "worth"), print).jobs
-    main = [job.family in (FOREIGN, "consensus", LABEL_ONLY) for job in jobs]
-    assert main == sorted(main, reverse=True)
-    first = [job for job, is_main in zip(jobs, main) if is_main]
+    n_main = next(i for i, job in enumerate(jobs) if job.family not in (FOREIGN, "consensus", LABEL_ONLY))
+    first = jobs[:n_main]
     assert [job.family for job in first if job.dataset == first[0].dataset][:6] == [
         FOREIGN, "consensus", *[LABEL_ONLY] * 4,
     ]  # fmt: skip
@@ -93,18 +136,97 @@ def test_a_run_begins_with_what_a_worth_needs(study):
     assert {job.fold for job in first[:at_100]} == set(range(5))
     halves = [half(job.dataset) == "choosing" for job in first[:at_100]]
     assert halves == sorted(halves, reverse=True)
+    # Then random forests, Relief and the teacher, then the peers and the family reference, then the controls.
+    order = [worth_order(job, study)[0] for job in jobs]
+    assert order == sorted(order)
+    stages = {stage: {job.family for job, at in zip(jobs, order) if at == stage} for stage in order}
+    assert stages[1] == {"forest", "relief", "teacher"}
+    assert FAMILY in stages[2]
+    assert stages[2] - {FAMILY} <= {name for name in FAMILIES if name.startswith("peer_")}
+    assert stages[3] == {name for name, family in FAMILIES.items() if family.control}
 
 
 def test_names_of_methods():
-    assert set(find_families([], "worth")) == {
-        *REFERENCES,
-        *(n for n, f in FAMILIES.items() if not f.control),
-    }
+    assert set(find_families([], "worth")) == {*REFERENCES, *FAMILIES, TEACHER} - set(missing_peers())
     assert find_families(["control_invented"], "worth") == ("control_invented",)
     with pytest.raises(ValueError, match=r"There is no method 'consensu'.*'consensus'"):
         find_families(["consensu"], "worth")
     with pytest.raises(ValueError, match=r"There is no preset 'wort'.*'worth'"):
         find_preset("wort")
+
+
+def test_peers_that_are_not_installed_are_named(folder, tmp_path, monkeypatch, inline):
+    monkeypatch.setitem(worth_peers.PACKAGES, "peer_filters", "no_such_package")
+    told = "peer_filters needs no-such-package, which is not installed (pip install 'semirank[peers]')"
+    assert "peer_filters" not in find_families([], "worth")
+    with pytest.raises(ValueError, match=re.escape(f"{told}.")):
+        find_families(["relief", "peer_filters"], "worth")
+    said = []
+    monkeypatch.setattr(module, "jobs_of", lambda *about: [])
+    with pytest.raises(ValueError, match="nothing to do"):
+        run_study("worth", store=tmp_path / "worth.sqlite", data=folder, say=said.append)
+    assert f"left out: {told}" in said
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_peers_find_what_was_planted(task):
+    rng = np.random.default_rng(0)
+    table = mixed_table(rng, 200)
+    target = target_of(task, table, rng).hide(np.arange(150, 200))
+    for rank in (rank_lightgbm, rank_permutation, rank_filters, rank_relieff):
+        family = next(name for name, found in FAMILIES.items() if found.rank is rank)
+        if not FAMILIES[family].fits(task) or family in missing_peers():
+            continue
+        for name, (importances, _) in rank(table, target, 3).items():
+            assert importances.shape == (7,), name
+            assert {0, 6} & set(np.argsort(-importances)[:2].tolist()), name
+        # Rows without a target play no part.
+        shown = rank(table.take(np.arange(150)), target.take(np.arange(150)), 3)
+        for name, (importances, _) in rank(table, target, 3).items():
+            np.testing.assert_array_equal(importances, shown[name][0])
+
+
+def test_permutation_importance_is_that_of_scikit_learn():
+    """Only features that no tree tests are left out, and they are worth nothing."""
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.inspection import permutation_importance
+
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(60, 4))
+    values[:, 2] = 0.0
+    table = Table(values, np.zeros(4, int), tuple("abcd"), (None,) * 4)
+    y = values[:, 0] + 0.1 * rng.normal(size=60)
+    found = rank_permutation(table, encode_target(y), 5)["sl", "permutation"][0]
+    mixed = np.random.default_rng(5).permutation(60)
+    test, train = mixed[:20], mixed[20:]
+    scaled, kept = (y - y.mean()) / y.std(), [0, 1, 3]
+    forest = RandomForestRegressor(n_estimators=100, random_state=5).fit(values[train], scaled[train])
+    known = permutation_importance(
+        forest, values[test], scaled[test], scoring="neg_mean_squared_error", n_repeats=30, random_state=0
+    ).importances_mean
+    assert found[2] == known[2] == 0
+    np.testing.assert_allclose(found[kept], known[kept], rtol=0.35, atol=0.01)  # other permutations
+
+
+def test_the_loss_of_the_teacher_and_the_value_of_subsets(folder, study):
+    data = open_dataset(NAME, folder)
+    cell = draw_cell(NAME, data.dataset.X, data.dataset.target, 0)
+    (job, *_) = worth_jobs(data, study, [TEACHER])
+    (record,) = perform(job, study).records
+    seed = stable_number(0, NAME, 0, 50)
+    teacher = Teacher(random_state=seed, n_jobs=1).fit(cell.train, cell.labeled(50))
+    assert (record.score, record.value, record.measure) == ("stack", teacher.losses_["stack"], "loss")
+    assert set(json.loads(record.setting)["weights"]) == set(teacher.weights_)
+    (job, *_) = worth_jobs(data, study, [SUBSETS])
+    rows = perform(job, study).records
+    ranking = FAMILIES[LABEL_ONLY].rank(cell.train, cell.labeled(50), seed)["sl", "consensus"][0]
+    wanted = subset_value(ranking, cell)
+    assert {r.score: r.value for r in rows if r.side == "sl" and "label_only" in r.score} == {
+        f"label_only {model}": r2 for model, r2 in wanted.items()
+    }
+    for some, of in ((rows, SUBSETS), ([record], TEACHER)):
+        expected = worth_values(Job(NAME, 0, 50, of, "regression", "STR", "", "", 1.0))
+        assert {(r.side, r.score, r.pool, r.k) for r in some} == expected
 
 
 def test_a_reference_is_kept_with_its_importances(folder, study):
@@ -122,7 +244,9 @@ def test_a_reference_is_kept_with_its_importances(folder, study):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_method_ranks(folder, study, family):
-    name = "Tiny classes" if family == "consensus" else NAME
+    if family in missing_peers():
+        pytest.skip(f"{missing_peers()[family]} is not installed")
+    name = "Tiny classes" if family in ("consensus", "peer_relieff") else NAME
     job = worth_jobs(open_dataset(name, folder), study, [family])[0]
     outcome = perform(job, study)
     assert outcome.error is None
@@ -246,7 +370,7 @@ def test_tables(tmp_path):
     with (tmp_path / "0_coverage.csv").open(newline="") as file:
         one, two = csv.DictReader(file)
     assert one["not finished"] == (
-        "consensus 3 of 15, label_only 12 of 30, reference_family 3 of 5, reference_foreign 3 of 5, "
+        "consensus 3 of 20, label_only 12 of 35, reference_family 3 of 5, reference_foreign 3 of 5, "
         "relief 0 of 2, 1 failed"
     )
     assert (one["learnt"], two["learnt"]) == ("3 of 3", "0 of 3")

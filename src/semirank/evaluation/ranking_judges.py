@@ -13,6 +13,7 @@ from .foreign_models import Boosting, KernelRidge, explained, one_thread
 # Share of the features, and at least so many of them.
 SUBSETS = ((0.05, 2), (0.1, 4), (0.2, 8))
 BOOSTED_COLUMNS = 4
+SUBSET_MODELS = ("boosting", "kernel")
 
 
 def fair_knn(scores: np.ndarray, cell: Cell, n_labeled: int) -> np.ndarray:
@@ -60,7 +61,7 @@ def subset_value(scores: np.ndarray, cell: Cell) -> dict[str, float]:
     train, test = space.encode(cell.train), space.encode(cell.test)
     target = target_columns(cell.train_target, cell.test_target)
     boosted = target.boosted[:BOOSTED_COLUMNS]
-    found: dict[str, list[float]] = {"boosting": [], "kernel": []}
+    found: dict[str, list[float]] = {model: [] for model in SUBSET_MODELS}
     for share, fewest in SUBSETS:
         first = order[: max(fewest, round(share * n_features))]
         columns = np.flatnonzero(np.isin(space.block, first))

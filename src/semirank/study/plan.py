@@ -80,6 +80,15 @@ def find_families(names: Iterable[str], preset: str = "quick") -> tuple[str, ...
     return tuple(family for family in JOB_FAMILIES if family in wanted or not wanted)
 
 
+def left_out_families(preset: str) -> list[str]:
+    """Which families cannot be run here though they belong to a preset, in words."""
+    if preset != WORTH:
+        return []
+    from .worth_plan import absent_peers
+
+    return absent_peers()
+
+
 def folds_of(data: StudyData, study: Study) -> list[Fold]:
     """The splits of a data set: one for a predefined test part, else semi-supervised cross-validation."""
     from ..judging.splits import semi_supervised_folds

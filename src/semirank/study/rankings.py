@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+# What the methods of the preset `worth` give: (side, score) -> importances and seconds of the processor.
+Rankings = dict[tuple[str, str], tuple[np.ndarray, float]]
+
 _NUMBER = np.dtype("<f8")  # whatever the machine: a store is read on others
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .job import Job, Study
 from .local_workers import LocalWorkers, Outcome
-from .plan import find_families, find_preset, job_order, jobs_of
+from .plan import find_families, find_preset, job_order, jobs_of, left_out_families
 from .store import BEAT_SECONDS, Store
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run_study(
         By default all that are there.
     methods : names of families, optional
         Of "random_forest", "extra_trees", "bagging", "relief", "laplace", "equal"; by default all. The preset
-        "worth" has others, of which the controls run only if they are named.
+        "worth" has others, of which "subset_value" runs only if it is named.
     n_jobs : int, optional
         Processes; by default one per core.
     dask : str, optional
@@ -117,7 +117,11 @@ def run_study(
         raise ValueError(f"The number of processes must be at least 1, not {n_workers}.")
     say = say or (lambda text: None)
     study = Study(find_preset(preset), seed, data_folder(data).absolute())
+    methods = list(methods)
     families, only = find_families(methods, study.preset.name), list(only)
+    if not methods:
+        for line in left_out_families(study.preset.name):
+            say(line)
     if Path(store).exists() or not Path(store).absolute().parent.is_dir():
         Store(store, study).close()  # one that cannot be used is told before the data are read
     planned = plan_jobs(study, only, families, say)  # before a store is made: this may fail

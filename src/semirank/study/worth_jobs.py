@@ -14,8 +14,19 @@ from ..data.tasks import TASKS
 from ..evaluation.cells import Cell, draw_cell
 from .job import Job, Study, stable_number
 from .jobs import Result
+from .rankings import Rankings
 from .records import Record
-from .worth_methods import FAMILIES, FAMILY, FOREIGN, Rankings, rank_reference
+from .worth_measured import fitted_teacher, measured_records
+from .worth_methods import (
+    FAMILIES,
+    FAMILY,
+    FOREIGN,
+    MEASURED,
+    SUBSETS,
+    TEACHER,
+    rank_consensus,
+    rank_reference,
+)
 from .worth_plan import WorthPreset, judge_k
 
 if TYPE_CHECKING:
@@ -36,7 +47,8 @@ def prepare_worth_job(job: Job, study: Study) -> None:
         return
     target = cell.labeled(min(_SAMPLE, len(cell.order)))
     rows = np.sort(cell.order[: 2 * _SAMPLE])
-    rank = rank_reference if job.family == FAMILY else FAMILIES[job.family].rank
+    ranks = {FAMILY: rank_reference, TEACHER: fitted_teacher, SUBSETS: rank_consensus}
+    rank = ranks.get(job.family) or FAMILIES[job.family].rank
     rank(cell.train.take(rows), target.take(rows), 0)
     _prepared.add((job.dataset, job.family))
 
@@ -58,6 +70,8 @@ def run_worth_job(job: Job, study: Study) -> Result:
         found = rank_reference(cell.train, cell.labeled(job.n_labeled), seed)
     else:  # the methods share their seed, so that one half of the consensus is the label-only one
         seed = stable_number(study.seed, job.dataset, job.fold, job.n_labeled)
+        if job.family in MEASURED:
+            return Result(measured_records(job, cell, seed, cell.digest[:_DIGEST]), [])
         found = FAMILIES[job.family].rank(cell.train, cell.labeled(job.n_labeled), seed)
     return Result(_ranking_records(job, cell, found), [])
 

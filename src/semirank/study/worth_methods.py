@@ -11,9 +11,11 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
+from ..data.tasks import NUMBERS, TASKS
+from ..rankers.methods import METHODS
+from .rankings import Rankings
+from .worth_peers import rank_filters, rank_lightgbm, rank_permutation, rank_relieff
 
-# (side, score) -> importances and seconds of the processor
-Rankings = dict[tuple[str, str], tuple[np.ndarray, float]]
 Rank = Callable[[Table, Target, int], Rankings]
 
 FOREIGN, FAMILY = "reference_foreign", "reference_family"
@@ -23,6 +25,7 @@ MAIN = ("consensus", LABEL_ONLY)
 SUPERVISION = 0.5  # w of the semi-supervised forests
 FEWER = 4  # the control with fewer unlabelled rows keeps one in so many
 FOREST_SCORES = ("genie3_oob", "rforest", "genie3")
+TREE_SCORES = (*FOREST_SCORES, "symbolic")
 STUDENTS = tuple(
     f"taught_{name}"
     for name in (
@@ -47,15 +50,28 @@ class Family(NamedTuple):
         What tables call each ranking.
     rank : callable
         (training rows, target with holes, seed) -> rankings.
+    stage : int
+        When its jobs are done: a run that may not come to its end begins with what matters most.
+    levels : tuple of int
+        The only L at which it is run; empty for all.
+    tasks : tuple of str
+        The only tasks for which it is run; empty for all.
     control : bool
-        Run only if it is named.
+        A control of the consensus, which takes no part in comparisons of methods.
     """
 
     name: str
     version: int
     shown: Mapping[tuple[str, str], str]
     rank: Rank
+    stage: int = 5
+    levels: tuple[int, ...] = ()
+    tasks: tuple[str, ...] = ()
     control: bool = False
+
+    def fits(self, task: str) -> bool:
+        """Whether it is run for a task."""
+        return not self.tasks or task in self.tasks
 
 
 def _fitted(ranker: Any, table: Table, target: Target) -> tuple[dict[str, np.ndarray], float]:
@@ -98,21 +114,56 @@ def rank_reference(table: Table, target: Target, seed: int) -> Rankings:
     return {("sl", "consensus"): (found["consensus"], seconds)}
 
 
-def rank_forest(table: Table, target: Target, seed: int) -> Rankings:
-    """Random forests on labelled rows, and halfway between target and features on all rows."""
+def _rank_trees(table: Table, target: Target, seed: int, ensemble: str, scores: tuple[str, ...]) -> Rankings:
+    """An ensemble on labelled rows, and halfway between target and features on all rows."""
     from ..rankers.forest import ForestRanker
 
     out: Rankings = {}
     for side, unlabeled in (("sl", False), ("ssl", True)):
         ranker = ForestRanker(
-            importance=FOREST_SCORES,
+            ensemble=ensemble,
+            importance=scores,
             supervision=SUPERVISION if unlabeled else 1.0,
             use_unlabeled=unlabeled,
             random_state=seed,
             n_jobs=1,
         )
         found, seconds = _fitted(ranker, table, target)
-        out |= {(side, score): (found[score], seconds) for score in FOREST_SCORES}
+        out |= {(side, score): (found[score], seconds) for score in scores}
+    return out
+
+
+def rank_forest(table: Table, target: Target, seed: int) -> Rankings:
+    """Random forests by three scores."""
+    return _rank_trees(table, target, seed, "random_forest", FOREST_SCORES)
+
+
+def rank_forest_symbolic(table: Table, target: Target, seed: int) -> Rankings:
+    """Random forests by the fourth score, which came later: finished jobs of the others stay as they are."""
+    return _rank_trees(table, target, seed, "random_forest", ("symbolic",))
+
+
+def rank_extra_trees(table: Table, target: Target, seed: int) -> Rankings:
+    """Extra trees by all scores."""
+    return _rank_trees(table, target, seed, "extra_trees", TREE_SCORES)
+
+
+def rank_judge(table: Table, target: Target, seed: int) -> Rankings:
+    """Random forests as `ForestRanker()` has them: w chosen by judging rankings on the labelled rows."""
+    from ..rankers.forest import ForestRanker
+
+    found, seconds = _fitted(ForestRanker(random_state=seed, n_jobs=1), table, target)
+    return {("ssl", "genie3"): (found["genie3"], seconds)}
+
+
+def rank_laplace(table: Table, target: Target, seed: int) -> Rankings:
+    """The Laplacian score, by its supervised factor and whole."""
+    from ..rankers.laplace import LaplaceRanker
+
+    out: Rankings = {}
+    for side, unlabeled in (("sl", False), ("ssl", True)):
+        found, seconds = _fitted(LaplaceRanker(use_unlabeled=unlabeled, n_jobs=1), table, target)
+        out[side, "laplace"] = found["laplace"], seconds
     return out
 
 
@@ -169,44 +220,87 @@ _CONSENSUS = {
     ("ssl", "taught"): "consensus, taught half",
     **{("ssl", name): name.replace("_", " ", 1) for name in STUDENTS},
 }
-_FOREST = {
-    **{("sl", score): f"random forest {score}, labelled rows" for score in FOREST_SCORES},
-    **{("ssl", score): f"random forest {score}, w = {SUPERVISION}" for score in FOREST_SCORES},
-}
-_RELIEF = {("sl", "relief"): "Relief, labelled rows", ("ssl", "relief"): "Relief, semi-supervised"}
+
+
+def _both_sides(words: str, scores: tuple[str, ...]) -> dict[tuple[str, str], str]:
+    """What tables call an ensemble's scores without and with unlabelled rows."""
+    return {
+        **{("sl", score): f"{words} {score}, labelled rows" for score in scores},
+        **{("ssl", score): f"{words} {score}, w = {SUPERVISION}" for score in scores},
+    }
+
+
+def _peer(name: str, rank: Rank, shown: Mapping[str, str], tasks: tuple[str, ...] = ()) -> Family:
+    return Family(
+        name, 1, {("sl", score): words for score, words in shown.items()}, rank, stage=2, tasks=tasks
+    )
+
+
+def _control(name: str, words: str, rank: Rank) -> Family:
+    return Family(name, 1, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
+
+
 _ONE = ("ssl", "consensus")
+_RELIEF = {("sl", "relief"): "Relief, labelled rows", ("ssl", "relief"): "Relief, semi-supervised"}
+_LAPLACE = {("sl", "laplace"): "Laplace, labelled rows", ("ssl", "laplace"): "Laplace, semi-supervised"}
+_JUDGE = {("ssl", "genie3"): "random forest genie3, w by judge"}
+_FILTERS = {"mutual_information": "mutual information", "f_test": "F test"}
+_WITH_CLASSES = tuple(task.name for task in TASKS.values() if task.kind != NUMBERS)
 # A new method is a row here. The order is that of the tables and, among equals, of a run.
 FAMILIES = {
     family.name: family
     for family in (
-        Family("consensus", 1, _CONSENSUS, rank_consensus),
-        Family(LABEL_ONLY, 1, {("sl", "consensus"): "consensus, labelled rows"}, rank_label_only),
-        Family("forest", 1, _FOREST, rank_forest),
-        Family("relief", 1, _RELIEF, rank_relief),
+        Family("consensus", 1, _CONSENSUS, rank_consensus, stage=0),
+        Family(LABEL_ONLY, 1, {("sl", "consensus"): "consensus, labelled rows"}, rank_label_only, stage=0),
+        Family("forest", 1, _both_sides("random forest", FOREST_SCORES), rank_forest, stage=1),
+        Family("forest_symbolic", 1, _both_sides("random forest", ("symbolic",)), rank_forest_symbolic),
+        Family("extra_trees", 1, _both_sides("extra trees", TREE_SCORES), rank_extra_trees),
+        Family("judge", 1, _JUDGE, rank_judge, levels=(100,)),
+        Family("relief", 1, _RELIEF, rank_relief, stage=1),
         Family("taught_relief", 1, {("ssl", "relief"): "Relief, taught"}, rank_taught_relief),
-        Family("control_invented", 1, {_ONE: "control: invented rows"}, rank_invented, control=True),
-        Family("control_shuffled", 1, {_ONE: "control: shuffled labels"}, rank_shuffled, control=True),
-        Family("control_fewer", 1, {_ONE: "control: fewer unlabelled rows"}, rank_fewer, control=True),
+        Family("laplace", 1, _LAPLACE, rank_laplace, tasks=(METHODS["laplace"].task,)),
+        _peer("peer_lightgbm", rank_lightgbm, {"gain": "LightGBM gain"}),
+        _peer("peer_permutation", rank_permutation, {"permutation": "scikit-learn permutation importance"}),
+        _peer("peer_filters", rank_filters, _FILTERS),
+        _peer("peer_relieff", rank_relieff, {"relieff": "fast-select ReliefF"}, _WITH_CLASSES),
+        _control("control_invented", "invented rows", rank_invented),
+        _control("control_shuffled", "shuffled labels", rank_shuffled),
+        _control("control_fewer", "fewer unlabelled rows", rank_fewer),
     )
 }
-JOB_FAMILIES = (*REFERENCES, *FAMILIES)
-USUAL = tuple(name for name in JOB_FAMILIES if name in REFERENCES or not FAMILIES[name].control)
+# What is measured besides rankings, in a module of its own; the second only if it is named.
+TEACHER, SUBSETS = "teacher", "subset_value"
+MEASURED = {TEACHER: 1, SUBSETS: 6}  # with the stage
+JOB_FAMILIES = (*REFERENCES, *FAMILIES, *MEASURED)
+USUAL = tuple(name for name in JOB_FAMILIES if name != SUBSETS)
+# Rankings whose first features are handed to models: (family, side, score); at these L.
+IN_SUBSETS = (
+    ("consensus", "ssl", "consensus"),
+    (LABEL_ONLY, "sl", "consensus"),
+    ("forest", "sl", "genie3_oob"),
+)
+SUBSET_LEVELS = (50, 100)
 
 
 def ranking_names(family: str) -> tuple[tuple[str, str], ...]:
     """(side, score) of every ranking of a family, none for a name that is no family.
 
-    The scores of the foreign reference are its models.
+    The scores of the foreign reference are its models, that of the teacher its out-of-fold loss.
 
     Examples
     --------
     >>> ranking_names("relief")
     (('sl', 'relief'), ('ssl', 'relief'))
     """
+    from ..evaluation.ranking_judges import SUBSET_MODELS
     from ..evaluation.references import MODELS
 
     if family == FOREIGN:
         return tuple(("sl", model) for model in MODELS)
     if family == FAMILY:
         return (("sl", "consensus"),)
+    if family == TEACHER:
+        return (("ssl", "stack"),)
+    if family == SUBSETS:
+        return tuple((side, f"{of} {model}") for of, side, _ in IN_SUBSETS for model in SUBSET_MODELS)
     return tuple(FAMILIES[family].shown) if family in FAMILIES else ()

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from ..evaluation.cells import MAX_LABELS, MAX_ROWS, half, label_counts, n_training_rows
 from .job import Job, Preset, Study, digest_of, known_name
-from .worth_methods import FAMILIES, FAMILY, FOREIGN, JOB_FAMILIES, LABEL_ONLY, MAIN, REFERENCES, USUAL
+from .worth_methods import (
+    FAMILIES,
+    FAMILY,
+    FOREIGN,
+    JOB_FAMILIES,
+    LABEL_ONLY,
+    MEASURED,
+    REFERENCES,
+    SUBSET_LEVELS,
+    SUBSETS,
+    USUAL,
+)
+from .worth_peers import missing_peers
 
 if TYPE_CHECKING:
     from ..datasets.registry import StudyData
@@ -16,6 +28,8 @@ if TYPE_CHECKING:
 # Part of the keys of this preset: raise it when a change makes all its results due again.
 RESULT_VERSION = 1
 REFERENCE_VERSION = 1
+MEASURED_VERSION = 1
+FIRST_LEVELS = 100  # a run that may not come to its end begins with L up to here
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,7 @@ class WorthPreset(Preset):
 WORTH = WorthPreset(
     name="worth",
     n_folds=5,
-    n_labeled=(50, 100, 200),
+    n_labeled=(50, 100, 200, 400),
     n_trees=100,
     rule="fixed",
     levels=(0.5,),
@@ -43,37 +57,77 @@ WORTH = WorthPreset(
 
 
 def worth_families(names: Iterable[str]) -> tuple[str, ...]:
-    """The families of these names, in the usual order; all but the controls where none is named.
+    """The families of these names, in the usual order; all but the value of subsets where none is named.
+
+    Families of packages that are not installed are left out (`absent_peers` says which) or, if they are
+    named, refused.
 
     Examples
     --------
     >>> worth_families(["label_only", "consensus"])
     ('consensus', 'label_only')
     """
-    wanted = {known_name(name, JOB_FAMILIES, "method") for name in names} or set(USUAL)
+    named = {known_name(name, JOB_FAMILIES, "method") for name in names}
+    absent = missing_peers()
+    if lacking := [name for name in named if name in absent]:
+        raise ValueError(_absence(min(lacking), absent[min(lacking)]) + ".")
+    wanted = named or set(USUAL) - set(absent)
     return tuple(family for family in JOB_FAMILIES if family in wanted)
 
 
-def worth_jobs(data: StudyData, study: Study, families: Sequence[str]) -> list[Job]:
-    """The jobs of one data set.
+def absent_peers() -> list[str]:
+    """Which families are left out where none is named, in words."""
+    return [f"left out: {_absence(name, package)}" for name, package in missing_peers().items()]
 
-    A reference has all training labels. The label-only consensus is due at every number of labels of a curve,
-    other methods at each L that leaves at least half of the training rows unlabelled.
-    """
+
+def _absence(name: str, package: str) -> str:
+    return f"{name} needs {package.replace('_', '-')}, which is not installed (pip install 'semirank[peers]')"
+
+
+def worth_jobs(data: StudyData, study: Study, families: Sequence[str]) -> list[Job]:
+    """The jobs of one data set."""
     preset = study.preset
     assert isinstance(preset, WorthPreset)
-    n_train = n_training_rows(data.dataset.target, max_rows=preset.max_rows, max_labels=preset.max_labels)
-    due = due_counts(n_train, preset.n_labeled)
+    target = data.dataset.target
+    n_train = n_training_rows(target, max_rows=preset.max_rows, max_labels=preset.max_labels)
     found = []
     for family in families:
-        if family in REFERENCES:
-            counts = [n_train] if due else []
-        else:
-            counts = [n for n in due if family == LABEL_ONLY or n in study.preset.n_labeled]
-            counts = [n for n in counts if family == LABEL_ONLY or 2 * n <= n_train]
+        counts = family_counts(family, target.task, n_train, preset.n_labeled)
         for seed in range(study.preset.n_folds):
             found += [_job(data, study, family, seed, n, n_train) for n in counts]
     return found
+
+
+def family_counts(family: str, task: str, n_train: int, levels: Iterable[int]) -> list[int]:
+    """The numbers of labels at which a family is due on a data set.
+
+    A reference has all training labels. The label-only consensus is due at every number of labels of a curve,
+    other methods at each L that leaves at least half of the training rows unlabelled; some methods at some L
+    or for some tasks only.
+
+    Examples
+    --------
+    >>> family_counts("label_only", "regression", 300, (50, 100, 200))
+    [25, 50, 100, 200, 300]
+    >>> family_counts("relief", "regression", 300, (50, 100, 200))
+    [50, 100]
+    >>> family_counts("judge", "regression", 300, (50, 100, 200))
+    [100]
+    >>> family_counts("laplace", "classification", 300, (50, 100, 200))
+    []
+    """
+    levels = list(levels)
+    due = due_counts(n_train, levels)
+    if family in REFERENCES:
+        return [n_train] if due else []
+    if family == LABEL_ONLY:
+        return list(due)
+    only: Sequence[int] = SUBSET_LEVELS if family == SUBSETS else ()
+    if family in FAMILIES:
+        only = FAMILIES[family].levels
+        if not FAMILIES[family].fits(task):
+            return []
+    return [n for n in due if n in levels and (not only or n in only) and 2 * n <= n_train]
 
 
 def due_counts(n_train: int, levels: Iterable[int]) -> dict[int, int]:
@@ -93,7 +147,8 @@ def due_counts(n_train: int, levels: Iterable[int]) -> dict[int, int]:
 
 def _job(data: StudyData, study: Study, family: str, seed: int, n_labeled: int, n_train: int) -> Job:
     name, sha256 = data.entry.name, data.sha256
-    version = REFERENCE_VERSION if family in REFERENCES else FAMILIES[family].version
+    version = FAMILIES[family].version if family in FAMILIES else MEASURED_VERSION
+    version = REFERENCE_VERSION if family in REFERENCES else version
     about = [RESULT_VERSION, name, sha256, seed, n_labeled, family, version, study.seed]
     key = digest_of([*about, study.preset.numbers()], 16).hex()
     cost = _cost(family, n_labeled, n_train, data.dataset.X.shape[1])
@@ -104,19 +159,21 @@ def _job(data: StudyData, study: Study, family: str, seed: int, n_labeled: int, 
 def worth_order(job: Job, study: Study) -> tuple[Any, ...]:
     """The place of a job in a run that may not come to its end.
 
-    First what a worth needs: foreign references, the consensus with and without unlabelled rows, at the
-    smallest L. The half on which settings are chosen comes first; then each seed for all data sets.
+    First what a worth needs, foreign references and the consensus with and without unlabelled rows, at
+    L = 50, then 100; then random forests, Relief, the peers and the controls; larger L and the rest after
+    that. The half on which settings are chosen comes first; then each seed for all data sets.
     """
     levels = study.preset.n_labeled
     if job.family in REFERENCES:
-        level = min(levels)
+        level, stage = min(levels), 0 if job.family == FOREIGN else 2
     else:
         # A number of labels on a curve comes with the least L whose curve reaches that far.
         level = next((n for n in sorted(levels) if job.n_labeled <= 4 * n), max(levels))
         level = level if job.family == LABEL_ONLY else job.n_labeled
-    main = job.family in (FOREIGN, *MAIN)
+        stage = MEASURED[job.family] if job.family in MEASURED else FAMILIES[job.family].stage
+        stage = stage if level <= FIRST_LEVELS else max(stage, 4)
     return (
-        not main,
+        stage,
         level,
         half(job.dataset) != "choosing",
         job.fold,
@@ -134,10 +191,10 @@ def worth_values(job: Job) -> set[tuple[str, str, str, int]]:
 
 
 def judge_k(job: Job) -> int:
-    """Neighbours of the fair judge; 0 for the foreign reference, whose values are R2."""
+    """Neighbours of the fair judge; 0 where the values are not its scores."""
     from ..judging.knn_judge import judge_neighbors
 
-    return 0 if job.family == FOREIGN else judge_neighbors(job.n_labeled)
+    return 0 if job.family in (FOREIGN, *MEASURED) else judge_neighbors(job.n_labeled)
 
 
 def _cost(family: str, n_labeled: int, n_train: int, n_features: int) -> float:

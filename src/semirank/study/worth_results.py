@@ -38,8 +38,8 @@ class WorthResults:
 
     Attributes
     ----------
-    groups, n_train : dict of str to str, int
-        Group and number of training rows of every data set, in the order of their names.
+    groups, tasks, n_train : dict of str to str, str, int
+        Group, task and number of training rows of every data set, in the order of their names.
     references : dict of (data set, seed) to Reference
     judged : dict of (data set, method) to {(number of labels, seed): Judged}
         Methods by the names of the tables.
@@ -47,6 +47,7 @@ class WorthResults:
     """
 
     groups: dict[str, str]
+    tasks: dict[str, str]
     n_train: dict[str, int]
     references: dict[tuple[str, int], Reference]
     judged: dict[tuple[str, str], dict[tuple[int, int], Judged]]
@@ -127,7 +128,7 @@ def collect_worth(
     """
     records = list(records)
     known: list[Record | Job] = [*records, *jobs]
-    about = sorted({(row.dataset, row.group) for row in known})
+    about = sorted({(row.dataset, row.group, row.task) for row in known})
     n_train = {row.dataset: row.n_labeled for row in known if row.family in REFERENCES}
     foreign = _references(row for row in records if row.family == FOREIGN)
     own = {(r.dataset, r.fold): _content(r) for r in records if r.family == FAMILY}
@@ -147,9 +148,9 @@ def collect_worth(
         method = FAMILIES[r.family].shown[r.side, r.score]
         curve = judged.setdefault((r.dataset, method), {})
         curve[r.n_labeled, r.fold] = Judged(by_foreign, by_family, TASKS[r.task].sign * r.value)
-    return WorthResults(
-        {name: group for name, group in about if name in n_train}, n_train, foreign, judged, tuple(levels)
-    )
+    groups = {name: group for name, group, _ in about if name in n_train}
+    tasks = {name: task for name, _, task in about if name in n_train}
+    return WorthResults(groups, tasks, n_train, foreign, judged, tuple(levels))
 
 
 def _content(record: Record) -> tuple[str, np.ndarray]:

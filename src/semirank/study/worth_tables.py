@@ -15,8 +15,7 @@ from .job import Job
 from .records import Record
 from .table_format import StudyTable
 from .tables_words import join
-from .worth_methods import REFERENCES
-from .worth_plan import WORTH, due_counts
+from .worth_plan import WORTH, family_counts
 from .worth_results import BASE, CONSENSUS, HALVES, WorthResults, collect_worth
 
 LOSS = 0.9  # a data set loses where its whole interval is below
@@ -110,14 +109,13 @@ def coverage(results: WorthResults, records: Iterable[Record], jobs: Iterable[Jo
 
 def _expected(results: WorthResults, seen: set[str]) -> set[tuple[str, int, int, str]]:
     """The places of every family that has any record, in all data sets: an imported store plans no more."""
-    found = set()
-    for name, n_train in results.n_train.items():
-        for family in seen:
-            for n in [n_train] if family in REFERENCES else due_counts(n_train, results.levels):
-                is_level = n in results.levels and 2 * n <= n_train
-                if family in (*REFERENCES, "label_only") or is_level:
-                    found |= {(name, seed, n, family) for seed in range(WORTH.n_folds)}
-    return found
+    return {
+        (name, seed, n, family)
+        for name, n_train in results.n_train.items()
+        for family in seen
+        for n in family_counts(family, results.tasks[name], n_train, results.levels)
+        for seed in range(WORTH.n_folds)
+    }
 
 
 def worth_by_data_set(results: WorthResults) -> StudyTable:
