@@ -77,8 +77,14 @@ def read(
     if task != "auto":
         options["task"] = task
     if _is_name(files):
-        if options or labels_from_column or hierarchy:
-            raise ValueError(f"There is no file {files[0]}; a data set of the registry has its own target.")
+        others = {"labels-from-column": labels_from_column, "hierarchy": hierarchy}
+        for_files = [*options, *(name for name, value in others.items() if value is not None)]
+        if for_files:
+            words = ", ".join(f"--{'target' if name == 'targets' else name}" for name in for_files)
+            raise ValueError(
+                f"There is no file {files[0]}; if the data set of the registry is meant, leave out {words}: "
+                "it has its own target and columns."
+            )
         given = _read_registered(files[0], params)
     else:
         given = _read_files(files, options, labels_from_column, hierarchy, params)
