@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import semirank
-from semirank import ForestRanker, LaplaceRanker, Ranking, ReliefRanker, rank
+from semirank import ConsensusRanker, ForestRanker, LaplaceRanker, Ranking, ReliefRanker, Teacher, rank
 from semirank.data.encode_features import encode_features
 from semirank.data.encode_target import encode_target
 from semirank.data.tasks import TASKS
@@ -14,7 +14,8 @@ from semirank.data.tasks import TASKS
 from .optional import needs_pandas, pd
 from .rankers.test_forest import COLUMNS, IMPORTANCES, mixed, names_of
 
-QUICK = {"n_estimators": 5, "supervision": 0.5}
+TREES = {"n_estimators": 5, "supervision": 0.5}
+QUICK = {"method": "forest", **TREES}
 
 
 def assert_same(one: Ranking, other: Ranking) -> None:
@@ -29,20 +30,50 @@ def assert_same(one: Ranking, other: Ranking) -> None:
     assert one.choice == other.choice
 
 
+class TestDefault:
+    @pytest.mark.parametrize("task", TASKS)
+    def test_auto_is_the_consensus(self, task):
+        X, y, tree = mixed(task)
+        expected = ConsensusRanker(hierarchy=tree, random_state=3).fit(X, y).to_ranking()
+        assert_same(rank(X, y, hierarchy=tree, random_state=3), expected)
+        assert_same(rank(X, y, method="consensus", hierarchy=tree, random_state=3), expected)
+        assert (expected.method, expected.importance) == ("consensus", "consensus")
+        assert expected.scores.sum() == pytest.approx(1.0)
+
+    def test_parameters_reach_the_ranker(self):
+        X, y, _ = mixed("regression")
+        params = {"rankers": ("relief",), "teacher": Teacher(members=("linear",))}
+        ranking = rank(X, y, random_state=1, **params)
+        assert_same(ranking, ConsensusRanker(random_state=1, **params).fit(X, y).to_ranking())
+        assert ranking.teacher["members"] == ["linear"]
+
+    @pytest.mark.parametrize(
+        ("name", "value", "method"),
+        [
+            ("supervision", 0.5, "forest"),
+            ("ensemble", "bagging", "forest"),
+            ("n_estimators", 10, "forest"),
+            ("n_neighbors", 5, "relief"),
+        ],
+    )
+    def test_parameters_of_other_methods_name_the_method(self, name, value, method):
+        X, y, _ = mixed("regression")
+        with pytest.raises(TypeError, match=f"{name}= is a parameter of method='{method}', and method='auto'"):
+            rank(X, y, **{name: value})
+        with pytest.raises(ValueError, match="importance='genie3' is for method='forest'"):
+            rank(X, y, importance="genie3")
+
+
 class TestForest:
     @pytest.mark.parametrize("task", TASKS)
     def test_equals_the_ranker(self, task):
         X, y, tree = mixed(task)
         ranking = rank(X, y, hierarchy=tree, random_state=3, **QUICK)
-        ranker = ForestRanker(importance=IMPORTANCES, hierarchy=tree, random_state=3, **QUICK).fit(X, y)
+        ranker = ForestRanker(importance=IMPORTANCES, hierarchy=tree, random_state=3, **TREES).fit(X, y)
         assert_same(ranking, ranker.to_ranking())
         assert ranking.task == task
         assert ranking.importance == "genie3"
         assert set(ranking.all_scores) == set(IMPORTANCES)
-
-    def test_auto_is_the_forest(self):
-        X, y, _ = mixed("regression")
-        assert_same(rank(X, y, random_state=0, **QUICK), rank(X, y, method="forest", random_state=0, **QUICK))
 
     def test_importance(self):
         X, y, _ = mixed("regression")
@@ -62,7 +93,7 @@ class TestForest:
 
     def test_default_picks_the_level(self):
         X, y, _ = mixed("classification")
-        ranking = rank(X, y, n_estimators=3, random_state=0)
+        ranking = rank(X, y, method="forest", n_estimators=3, random_state=0)
         assert [row["supervision"] for row in ranking.choice_path] == [0.25, 0.5, 0.75, 1.0]
         assert ranking.choice["supervision"] in (0.25, 0.5, 0.75, 1.0)
 
@@ -72,7 +103,7 @@ class TestForest:
         ranking = rank(X, y, random_state=1, **QUICK, **params)
         for name, value in params.items():
             assert ranking.settings[name] == value
-        ranker = ForestRanker(importance=IMPORTANCES, random_state=1, **QUICK, **params)
+        ranker = ForestRanker(importance=IMPORTANCES, random_state=1, **TREES, **params)
         assert_same(ranking, ranker.fit(X, y).to_ranking())
 
     def test_progress(self):
@@ -91,7 +122,7 @@ class TestForest:
     def test_readme_shape(self):
         """The five lines of the first example."""
         X, y, _ = mixed("classification", m=120)
-        ranking = rank(X, y, n_estimators=10, random_state=0)
+        ranking = rank(X, y, random_state=0)
         assert len(ranking.top(3)) == 3
         frame = ranking.to_frame()
         assert isinstance(frame, pd.DataFrame)
@@ -109,11 +140,11 @@ class TestOtherMethods:
         np.testing.assert_array_equal(ranking.scores, expected.scores)
         assert rank(X, y, method=method, importance=method, random_state=0).method == method
 
-    @pytest.mark.parametrize("method", ["relief", "laplace"])
+    @pytest.mark.parametrize("method", ["consensus", "relief", "laplace"])
     def test_importances_are_for_forests(self, method):
         X, y, _ = mixed("regression")
         with pytest.raises(
-            ValueError, match=f"importance='genie3' is for forests; method='{method}' has one"
+            ValueError, match=f"importance='genie3' is for method='forest'; the {method} method has one"
         ):
             rank(X, y, method=method, importance="genie3")
 
@@ -157,7 +188,9 @@ class TestRefused:
         with pytest.raises(
             TypeError, match=r"ForestRanker has no parameter 'estimators'.*'n_estimators'.*; it has"
         ):
-            rank(X, y, estimators=3)
+            rank(X, y, method="forest", estimators=3)
+        with pytest.raises(TypeError, match=r"ConsensusRanker has no parameter 'teachers'.*'teacher'"):
+            rank(X, y, teachers=3)
         with pytest.raises(
             TypeError, match=r"ReliefRanker has no parameter 'ensemble'; it has .*n_neighbors"
         ):

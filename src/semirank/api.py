@@ -44,10 +44,11 @@ def rank(
     feature_names : sequence of str, optional
         Names of the columns of an array X.
     method : {"auto", "consensus", "forest", "relief", "laplace"}, default="auto"
-        "auto" is the forest.
+        "auto" is the consensus: it gains from unlabelled rows where the others do not. The others are the
+        paper's methods.
     importance : str or sequence of str, optional
-        Forests only: the main score, or several with the main one first; by default genie3. The others are
-        computed as well.
+        With ``method="forest"``: the main score, or several with the main one first; by default genie3. The
+        others are computed as well.
     preset : {"paper"}, optional
         "paper" ranks as the paper's experiments did: w by cross-validation, fully grown trees, the impurity
         as printed, Relief tuned. Without a method it means the forest; further parameters win over it.
@@ -59,7 +60,8 @@ def rank(
         AnnData only: also write the result to ``X.var``, in columns whose names begin with this word, such
         as "semirank": "semirank_rank", "semirank_genie3", "semirank_genie3_se" and so on.
     **params
-        More parameters of the ranker, for example ``ensemble="extra_trees"``.
+        More parameters of the ranker (:class:`semirank.ConsensusRanker` and so on), for example
+        ``teacher=Teacher(...)``, or ``ensemble="extra_trees"`` with ``method="forest"``.
 
     Returns
     -------
@@ -72,7 +74,9 @@ def rank(
     >>> X = rng.normal(size=(200, 4))
     >>> y = np.where(X[:, 1] > 0, "high", "low").astype(object)
     >>> y[50:] = None
-    >>> sr.rank(X, y, random_state=0, n_estimators=20, supervision=1.0).select(1)
+    >>> sr.rank(X, y, random_state=0).select(1)
+    ['x1']
+    >>> sr.rank(X, y, method="forest", supervision=1.0, random_state=0).select(1)
     ['x1']
     """
     if write_to_var is not None:

@@ -536,12 +536,13 @@ class TestTerminal:
     def test_says_when_it_compiles(self, monkeypatch, capsys):
         monkeypatch.setattr(jit, "compiled", lambda module: False)
         started = []
-        monkeypatch.setattr(precompile, "start_precompiling", lambda: started.append(True))
+        monkeypatch.setattr(precompile, "start_precompiling", started.append)
         precompile.say_if_compiling("auto")
-        assert started
-        assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
+        precompile.say_if_compiling("forest")
+        assert started == ["consensus", "forest"]
+        assert capsys.readouterr().err == "compiling kernels, once per machine ...\n" * 2
         precompile.say_if_compiling("relief")
-        assert len(started) == 1  # what the second process compiles is the forest's
+        assert len(started) == 2  # which has nothing that comes later
         assert capsys.readouterr().err == "compiling kernels, once per machine ...\n"
         monkeypatch.setattr(jit, "compiled", lambda module: True)
         precompile.say_if_compiling("relief")

@@ -89,7 +89,7 @@ def compiled():
                 found[name] = list(kernel.signatures)
     return found
 
-precompile.compile_later()
+precompile.compile_later("forest")
 before = compiled()
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(60, 3)), rng.integers(2, size=60).astype(float)
@@ -109,14 +109,14 @@ def test_what_is_precompiled_is_what_a_forest_needs():
 def test_nothing_is_precompiled_on_one_core(monkeypatch):
     monkeypatch.setattr(precompile.os, "cpu_count", lambda: 1)
     monkeypatch.setattr(precompile, "_running", [])
-    precompile.start_precompiling()
+    precompile.start_precompiling("forest")
     assert precompile._running == []
 
 
 def test_precompiling_leaves_no_process_behind(monkeypatch):
     monkeypatch.setattr(precompile.os, "cpu_count", lambda: 2)
     precompile.stop_precompiling()  # what commands before this test may have started
-    precompile.start_precompiling()
+    precompile.start_precompiling("forest")
     (process,) = precompile._running
     assert process.poll() is None
     precompile.stop_precompiling()

@@ -1,7 +1,8 @@
 """The notice that kernels are being compiled, and the second process that compiles the later ones.
 
-The compiler runs in one thread. While the command line grows its first trees, another process compiles the
-kernels for the leaves, the scores and the judge into numba's cache on the disk, where the first finds them.
+The compiler runs in one thread. While the command line grows its first trees, another process compiles what
+comes later, such as the scores and the judge of a forest, or extra trees, Relief and the graph of a
+consensus, into numba's cache on the disk, where the first finds them.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def say_if_compiling(method: str) -> None:
     needed = _import(row.kernels)
     if not all(map(jit.compiled, needed)):
         say("compiling kernels, once per machine ...")
-        if row.name == "forest":
-            start_precompiling()
+        if row.name in _LATER:
+            start_precompiling(row.name)
 
 
 def state_of_kernels() -> tuple[int, int]:
@@ -43,11 +44,12 @@ def _import(names: Iterable[str]) -> list[str]:
     return [import_module(f"semirank.{name}").__name__ for name in names]
 
 
-def start_precompiling() -> None:
-    """Compile the later kernels in another process, if there is a second core."""
+def start_precompiling(method: str) -> None:
+    """Compile the later kernels of a method in another process, if there is a second core."""
     if (os.cpu_count() or 1) < 2:
         return
-    command = [sys.executable, "-c", "from semirank.cli.precompile import compile_later; compile_later()"]
+    code = f"from semirank.cli.precompile import compile_later; compile_later({method!r})"
+    command = [sys.executable, "-c", code]
     nothing = subprocess.DEVNULL
     with suppress(OSError):  # a convenience: without it the same kernels are compiled when they are needed
         _running.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
@@ -61,7 +63,12 @@ def stop_precompiling() -> None:
         process.wait()
 
 
-def compile_later() -> None:
+def compile_later(method: str) -> None:
+    """Compile what this method needs after its first trees."""
+    _LATER[method]()
+
+
+def _use_scores() -> None:
     """Call the kernels of leaves, scores and judge on a few rows, with the types that a fit gives them."""
     import numpy as np
 
@@ -83,3 +90,20 @@ def compile_later() -> None:
     tree, wanted = leaves_only(1), OUT_OF_BAG_SCORES
     measure_tree(tree, table.values, target.labeled, weight, space, prototype, kind, wanted, seed)
     knn_score(np.ones(2), table, target, table, target, 3)
+
+
+def _use_parts() -> None:
+    """Rank a few rows by the parts of a consensus that come after the random forest."""
+    import numpy as np
+
+    from ..rankers.consensus import ConsensusRanker
+    from ..teacher.teacher import Teacher
+
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.where(np.arange(60) < 30, x[:, 0] > 0, np.nan)
+    teacher = Teacher(members=("graph",))
+    ranker = ConsensusRanker(rankers=("extra_trees", "relief"), teacher=teacher, task="classification")
+    ranker.fit(x, y)
+
+
+_LATER = {"forest": _use_scores, "consensus": _use_parts}

@@ -24,7 +24,7 @@ def make_ranker(
     method : str
         A name out of the table of methods, or "auto".
     importance : str or sequence of str, optional
-        Forests only: the main score, or several with the main one first; the others are computed as well.
+        With "forest": the main score, or several with the main one first; the others are computed as well.
     preset : str, optional
         Settings under one name; `params` win over them.
     params : dict, optional
@@ -53,11 +53,24 @@ def make_ranker(
         ]
         params["importance"] = (*named, *others)
     elif importance not in (None, *row.scores):
-        raise ValueError(f"importance={importance!r} is for forests; method={method!r} has one score.")
+        raise ValueError(
+            f"importance={importance!r} is for method='forest'; the {row.name} method has one score."
+        )
     ranker = row.load()
     known = ranker._get_param_names()
     for name in params:
         if name not in known:
-            near = did_you_mean(name, known)
-            raise TypeError(f"{ranker.__name__} has no parameter {name!r}{near}; it has {', '.join(known)}.")
+            raise TypeError(_unknown(name, ranker, known, method))
     return ranker(**params)
+
+
+def _unknown(name: str, ranker: Any, known: list[str], method: str) -> str:
+    """What to say about a parameter that the ranker does not have."""
+    of = [row.name for row in METHODS.values() if name in row.load()._get_param_names()]
+    if method == "auto" and of:
+        return (
+            f"{name}= is a parameter of method={of[0]!r}, and method='auto' is {DEFAULT!r}; add "
+            f"method={of[0]!r}, or leave {name} out."
+        )
+    near = did_you_mean(name, known)
+    return f"{ranker.__name__} has no parameter {name!r}{near}; it has {', '.join(known)}."

@@ -134,5 +134,5 @@ _ROWS = (
     ),
 )
 METHODS = {method.name: method for method in _ROWS}
-DEFAULT = "forest"  # what "auto" stands for
+DEFAULT = "consensus"  # what "auto" stands for
 COMPARED = {name: method for method in _ROWS for name in method.compared}
