@@ -17,7 +17,7 @@ anndata = pytest.importorskip("anndata")
 pd = pytest.importorskip("pandas")
 # anndata of this pandas uses options that the next pandas will not have.
 pytestmark = pytest.mark.filterwarnings("ignore:The .* option is deprecated")
-QUICK = {"n_estimators": 5, "supervision": 1.0, "random_state": 0}
+QUICK = {"method": "forest", "n_estimators": 5, "supervision": 1.0, "random_state": 0}
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_found_without_import():
     code = (
         "import sys, semirank\n"
         "values = [float(i) for i in range(40)]\n"
-        "semirank.rank([[v] for v in values], values, n_estimators=5, supervision=1.0, random_state=0)\n"
+        "semirank.rank([[v] for v in values], values, method='relief', random_state=0)\n"
         "assert 'anndata' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from semirank import ForestRanker, LaplaceRanker, ReliefRanker
+from semirank import ConsensusRanker, ForestRanker, LaplaceRanker, ReliefRanker
 
 RANKERS = {
     "random forest": ForestRanker(
@@ -22,6 +22,7 @@ RANKERS = {
     ),
     "relief": ReliefRanker(random_state=0),
     "laplace": LaplaceRanker(random_state=0),
+    "consensus": ConsensusRanker(random_state=0),
 }
 
 

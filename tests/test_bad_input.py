@@ -121,7 +121,7 @@ def test_data(case):
         fit(features, target, **params)
     assert_one_sentence(str(caught.value))
     with pytest.raises(type(caught.value), match=message):
-        semirank.rank(features, target, n_estimators=2, **params)
+        semirank.rank(features, target, **params)
 
 
 # ---------------------------------------------------------------- parameters
@@ -331,12 +331,12 @@ COMMANDS = {
     "no such file": ({}, "-t y", r"There is no file|No such file"),
     "bad parameter": (
         {"d.csv": "a,b,y\n" + rows(A, B, LABELS)},
-        "-t y --set n_estimators=0",
+        "-t y -m forest --set n_estimators=0",
         r"n_estimators=0 must be a whole number of at least 1",
     ),
     "unknown parameter": (
         {"d.csv": "a,b,y\n" + rows(A, B, LABELS)},
-        "-t y --set n_estimatros=3",
+        "-t y -m forest --set n_estimatros=3",
         r"no parameter 'n_estimatros' \(did you mean 'n_estimators'\?\)",
     ),
 }
@@ -376,7 +376,7 @@ def test_sparse_file_too_large_to_hold(call, monkeypatch):
 def test_too_few_labels_are_said_on_the_call(call):
     few = [label if i < 5 else "" for i, label in enumerate(LABELS)]
     Path("d.csv").write_text("a,b,y\n" + rows(A, B, few))
-    code, out, err = call("rank", "d.csv", "-t", "y", "--set", "n_estimators=3", "--jobs", "1")
+    code, out, err = call("rank", "d.csv", "-t", "y", "-m", "forest", "--set", "n_estimators=3")
     assert code == 0
     assert "ranked 2 features" in out
     assert sum("only 5 labelled rows, too few for 4 folds" in line for line in err.splitlines()) == 1

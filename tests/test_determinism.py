@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import semirank as sr
-from semirank import ForestRanker, LaplaceRanker, ReliefRanker
+from semirank import ConsensusRanker, ForestRanker, LaplaceRanker, ReliefRanker
 from semirank.neighbors import search
 
 TASKS = ("classification", "regression", "multi_target", "multi_label", "hierarchical")
@@ -31,6 +31,7 @@ MAKERS = {
     "visited Relief": lambda **more: ReliefRanker(n_iterations=60, **more),
     "tuned Relief": lambda **more: ReliefRanker(n_neighbors="auto", influence="auto", **more),
     "Laplace": lambda **more: LaplaceRanker(**more),
+    "consensus": lambda **more: ConsensusRanker(**more),
 }
 # Settings of a process that must not matter: the order of sets, the threads of BLAS and of OpenMP.
 SURROUNDINGS = [
@@ -71,6 +72,8 @@ def arrays(ranker, X):
     found |= {f"{key} error": value for key, value in ranker.importances_std_error_.items()}
     if isinstance(ranker, ForestRanker):
         found |= {"predictions": np.asarray(ranker.predict(X)), "w": np.array(ranker.supervision_)}
+    if isinstance(ranker, ConsensusRanker):
+        found |= {"predictions": np.asarray(ranker.predict(X)), "completed": ranker.teacher_.completed_}
     return {key: np.asarray(value) for key, value in found.items() if value is not None}
 
 
@@ -169,7 +172,7 @@ def test_pickled_rankers_in_a_new_process(tmp_path, expected):
 @pytest.mark.parametrize("task", ["classification", "hierarchical"])
 def test_saved_ranking_in_a_new_process(tmp_path, task):
     X, y, options = problem(task)
-    ranking = sr.rank(X, y, random_state=0, n_estimators=5, **options)
+    ranking = sr.rank(X, y, random_state=0, **options)
     path = tmp_path / "ranking.json"
     ranking.save(path)
     code = (

@@ -205,7 +205,7 @@ def children(pid: int) -> list:
 
 
 INTERRUPTED = {
-    "rank": ("rank", "data.csv", "-t", "y", "--set", "n_estimators=100000", "--set", "supervision=0.5"),
+    "rank": ("rank", "data.csv", "-t", "y", "-m", "forest", "--set", "n_estimators=100000"),
     "evaluate": ("evaluate", "data.csv", "-t", "y", "--repeats", "1000"),
 }
 

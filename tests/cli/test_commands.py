@@ -205,14 +205,14 @@ class TestRank:
 class TestReal:
     """The commands with the real rankers; small forests keep it quick."""
 
-    SMALL = ("--set", "n_estimators=8", "--set", "supervision=0.5", "--jobs", "1")
+    SMALL = ("--method", "forest", "--set", "n_estimators=8", "--set", "supervision=0.5", "--jobs", "1")
 
     def test_same_as_in_python(self, folder, call):
         words = ["rank", "fruit.csv", "-t", "fruit", "--seed", "3", *self.SMALL]
         code, out, err = call(*words, "--json", "--out", "r.html")
         assert code == 0, err
         data = semirank.load("fruit.csv", "fruit")
-        options = {"random_state": 3, "n_estimators": 8, "supervision": 0.5}
+        options = {"method": "forest", "random_state": 3, "n_estimators": 8, "supervision": 0.5}
         expected = semirank.rank(data.X, data.y, **options)
         values = json.loads(out)
         assert values["scores"] == expected.scores.tolist()
@@ -222,6 +222,21 @@ class TestReal:
         scope = {}
         exec(values["origin"]["python"], scope)
         assert scope["ranking"].scores.tolist() == values["scores"]
+
+    def test_default_is_the_consensus(self, folder, call):
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "--seed", "3", "--json")
+        assert code == 0, err
+        data = semirank.load("fruit.csv", "fruit")
+        assert json.loads(out)["scores"] == semirank.rank(data.X, data.y, random_state=3).scores.tolist()
+        assert json.loads(out)["method"] == "consensus"
+        assert "the teacher predicts held-out labels" in err
+
+    @pytest.mark.parametrize("words", [("-i", "genie3"), ("--set", "supervision=0.5")])
+    def test_words_of_the_forest_name_it(self, folder, call, words):
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "-q", *words)
+        assert (code, out) == (2, "")
+        assert "method='forest'" in err
+        assert err.count("\n") == 1
 
     def test_every_task_says_itself(self, folder, call):
         rng = np.random.default_rng(0)
@@ -248,9 +263,12 @@ class TestReal:
 
     def test_too_few_labels_is_said_once(self, folder, call):
         (folder / "few.csv").write_text("\n".join(CSV.splitlines()[:6] + CSV.splitlines()[20:]) + "\n")
-        code, _, err = call("rank", "few.csv", "-t", "fruit", "--set", "n_estimators=8", "--jobs", "1")
+        code, _, err = call("rank", "few.csv", "-t", "fruit", "-m", "forest", "--set", "n_estimators=8")
         assert code == 0, err
         assert sum("too few for 4 folds" in line for line in err.splitlines()) == 1
+        code, _, err = call("rank", "few.csv", "-t", "fruit")
+        assert code == 0, err
+        assert sum("a teacher needs 10" in line for line in err.splitlines()) == 1
 
     @pytest.mark.parametrize(
         ("setting", "words"),
@@ -265,7 +283,7 @@ class TestReal:
         ],
     )
     def test_settings_that_cannot_be_meant(self, folder, call, setting, words):
-        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "-q", "--set", setting)
+        code, out, err = call("rank", "fruit.csv", "-t", "fruit", "-m", "forest", "-q", "--set", setting)
         assert (code, out) == (2, "")
         assert words in err
         assert err.count("\n") == 1

@@ -114,7 +114,7 @@ class TestNames:
 
 class TestLabels:
     def test_nested_and_repeatable_in_python(self, folder, music, call):
-        words = ["rank", "music.arff", "-t", "4-6", "--seed", "3", "--set", "n_estimators=3", "--jobs", "1"]
+        words = ["rank", "music.arff", "-t", "4-6", "--seed", "3", "-m", "relief", "--jobs", "1"]
         few, more = (read(["music.arff"], target=["4-6"], labels=n, seed=3).target.labeled for n in (5, 20))
         assert (few <= more).all()
         code, out, err = call(*words, "--labels", "20", "--json")
@@ -179,7 +179,7 @@ class TestTargets:
 class TestImportance:
     @pytest.mark.parametrize("words", [["-i", "symbolic", "-i", "rforest"], ["-i", "symbolic,rforest"]])
     def test_both_ways_of_naming_several(self, folder, music, call, words):
-        small = ["--set", "n_estimators=5", "--jobs", "1", "--json", "-q"]
+        small = ["-m", "forest", "--set", "n_estimators=5", "--jobs", "1", "--json", "-q"]
         command = ["rank", "music.arff", "-t", "sad", *small]
         code, out, err = call(*command, *words)
         assert code == 0, err

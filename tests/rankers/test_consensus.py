@@ -26,6 +26,7 @@ from semirank.data.target import Target
 from semirank.data.tasks import NUMBERS, TASKS
 from semirank.evaluation.controls import invented_rows, shuffled_labels
 from semirank.rankers.consensus_parts import FOREST_SCORES, Part, as_shares, combine
+from semirank.rankers.sensitivity import ask, permutation
 from semirank.rankers.taught import as_seen_by, content_rows
 
 from ..optional import needs_pandas, pd
@@ -102,7 +103,12 @@ def test_equals_its_parts(task):
     ]
     taught = (len(FOREST_SCORES) * halves[0] + halves[1]) / (len(FOREST_SCORES) + 1)
     np.testing.assert_allclose(ranker.importances_["taught"], taught, rtol=1e-12)
-    np.testing.assert_allclose(ranker.feature_importances_, (labeled + taught) / 2, rtol=1e-12)
+    both = (labeled + taught) / 2
+    asked = ask(table.take(rows), target.take(rows), both, ranker.seed_, None)
+    permutations = [permutation(ranker.seed_, i, len(rows)) for i in range(table.shape[1])]
+    moved = naive_consensus.shares(naive_consensus.sensitivity(asked, permutations))
+    np.testing.assert_allclose(ranker.importances_["sensitivity"], moved, rtol=1e-6)
+    np.testing.assert_allclose(ranker.feature_importances_, both / 2 + moved / 2, rtol=1e-6)
     np.testing.assert_array_equal(ranker.teacher_.completed_[rows], teacher.completed_)
     np.testing.assert_array_equal(ranker.rows_, np.arange(len(table)))
 
@@ -117,8 +123,8 @@ class TestTasks:
         table, target, _ = problem(task)
         ranker = ConsensusRanker(random_state=0).fit(table, target)
         shares = ranker.importances_
-        assert list(shares)[:3] == ["consensus", "labeled", "taught"]
-        assert len(shares) == 3 + 2 * N_SCORES
+        assert list(shares)[:4] == ["consensus", "labeled", "taught", "sensitivity"]
+        assert len(shares) == 4 + 2 * N_SCORES
         assert "taught_extra_trees_rforest" in shares
         assert "labeled_relief" in shares
         for name, values in shares.items():
@@ -127,7 +133,7 @@ class TestTasks:
         mean = np.mean([shares[name] for name in shares if name.startswith("taught_")], axis=0)
         np.testing.assert_allclose(shares["taught"], mean)
         np.testing.assert_array_equal(ranker.feature_importances_, shares["consensus"])
-        assert shares.keys() == ranker.importances_std_error_.keys()
+        assert shares.keys() - ranker.importances_std_error_.keys() == {"sensitivity"}
         assert all(np.isfinite(errors).all() for errors in ranker.importances_std_error_.values())
         assert np.isin(ranker.feature_importances_.argsort()[-2:], [0, 1, 5]).all()
         assert (ranker.task_, ranker.n_labeled_) == (task, 60)
@@ -191,8 +197,8 @@ class TestTasks:
         ranker = small(sensitivity=0.25).fit(table, target)
         shares = ranker.importances_
         both = (shares["labeled"] + shares["taught"]) / 2
-        np.testing.assert_allclose(shares["consensus"], 0.75 * both + 0.25 * shares["taught_sensitivity"])
-        assert shares["taught_sensitivity"].sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(shares["consensus"], 0.75 * both + 0.25 * shares["sensitivity"])
+        assert shares["sensitivity"].sum() == pytest.approx(1.0)
 
 
 def target_rest(target):
@@ -288,7 +294,8 @@ class TestPlanted:
         for seed in range(20):
             table, target, relevant = clusters(task, seed)
             ranker = ConsensusRanker(random_state=seed).fit(table, target)
-            single = {k: v for k, v in ranker.importances_.items() if not k.startswith("taught")}
+            parts = ("taught", "sensitivity")
+            single = {k: v for k, v in ranker.importances_.items() if not k.startswith(parts)}
             single["forest"] = (
                 ForestRanker(supervision=0.5, random_state=seed).fit(table, target).feature_importances_
             )

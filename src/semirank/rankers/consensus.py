@@ -39,12 +39,13 @@ def _can_give_shares(ranker: ConsensusRanker) -> bool:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConsensusRanker(RankerBase, PredictorMixin):
-    """Rank features by agreement of several rankers, half from labelled rows, half from all rows.
+    """Rank features by agreement of several rankers, on labelled rows and on all rows.
 
-    Every score becomes a share: cut at 0 and divided by its sum. One half of the result is the mean share of
-    the rankers on the labelled rows. For the other half a teacher predicts what is unknown of the target, and
-    the same rankers see all rows. Where there is nothing to complete, or there are too few labels to teach
-    from, the first half is the result.
+    Every score becomes a share: cut at 0 and divided by its sum. First come the mean shares of the rankers on
+    the labelled rows. Then a teacher predicts what is unknown of the target, and the same rankers see all
+    rows. The mean of both makes one half of the result; the other half is how much the answers of kernel
+    ridge regression change when a feature is permuted. Where there is nothing to complete, or there are too
+    few labels to teach from, the part from labelled rows is the result.
 
     Parameters
     ----------
@@ -55,9 +56,9 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         By default ``Teacher()``.
     use_unlabeled : bool, default=True
         False is the supervised counterpart: the labelled rows alone.
-    sensitivity : float in [0, 1], default=0.0
+    sensitivity : float in [0, 1], default=0.5
         How much of the result comes from a student of another kind: kernel ridge regression on the labelled
-        rows, in the space that the consensus weights. Its score of a feature is how much its answer for all
+        rows, in the space that the other scores weight. Its score of a feature is how much its answer for all
         rows changes when the feature is permuted.
     max_rows : int, default=10000
         Rows that teacher and rankers see; beyond that they are a sample, and `notes_` says so. Of the rows of
@@ -74,8 +75,8 @@ class ConsensusRanker(RankerBase, PredictorMixin):
     feature_importances_ : ndarray of shape (n_features,)
         Shares: none is negative, and they add up to 1.
     importances_ : dict of str to ndarray
-        "consensus", its halves "labeled" and "taught", and every score as a share: "labeled_relief",
-        "taught_random_forest_rforest" and so on.
+        "consensus", its parts "labeled", "taught" and "sensitivity", and every score as a share:
+        "labeled_relief", "taught_random_forest_rforest" and so on.
     importances_std_error_ : dict of str to ndarray
         The noise of the forests and of the rows that Relief visits, not that of the labels. Sums of
         importances count as exact.
@@ -112,7 +113,7 @@ class ConsensusRanker(RankerBase, PredictorMixin):
 
     rankers: Sequence[Any] = RANKERS
     teacher: Teacher | None = None
-    sensitivity: float = 0.0
+    sensitivity: float = 0.5
     max_rows: int = 10_000
 
     _method = "consensus"

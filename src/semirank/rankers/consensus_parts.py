@@ -223,7 +223,7 @@ def combine(
     part : Part
         From labelled rows.
     taught : Part, optional
-        From students; half of the consensus.
+        From students; counts as much as the part from labelled rows.
     sensitivity : ndarray of shape (n_features,), optional
         Shares of the student that is no forest; they have no standard error.
     weight : float
@@ -234,13 +234,13 @@ def combine(
     if taught is not None:
         shares["taught"], errors["taught"] = taught.mean(), taught.mean_error()
         mean, error = (mean + shares["taught"]) / 2, np.hypot(error, errors["taught"]) / 2
+    if sensitivity is not None:
+        shares["sensitivity"] = sensitivity
+        mean, error = (1 - weight) * mean + weight * sensitivity, (1 - weight) * error
     for some in (part, taught):
         if some is not None:
             shares |= some.shares
             errors |= some.errors
-    if sensitivity is not None:
-        shares["taught_sensitivity"] = sensitivity
-        mean, error = (1 - weight) * mean + weight * sensitivity, (1 - weight) * error
     return {"consensus": mean, **shares}, {"consensus": error, **errors}
 
 
