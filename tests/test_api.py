@@ -58,7 +58,8 @@ class TestDefault:
     )
     def test_parameters_of_other_methods_name_the_method(self, name, value, method):
         X, y, _ = mixed("regression")
-        with pytest.raises(TypeError, match=f"{name}= is a parameter of method='{method}', and method='auto'"):
+        said = f"{name}= is a parameter of method='{method}', and method='auto'"
+        with pytest.raises(TypeError, match=said):
             rank(X, y, **{name: value})
         with pytest.raises(ValueError, match="importance='genie3' is for method='forest'"):
             rank(X, y, importance="genie3")
