@@ -5,6 +5,9 @@ folder is there). Reading it must end soon and in one of two ways: a result that
 of ours with one line of text. One in a hundred goes through the command line, where an error means exit
 code 2. The number of an input and the seed decide everything, so that a failure can be repeated:
 python -m tools.fuzz --seed S --only N. Inputs that fail are written to the folder fuzz-failures.
+
+With --semantic, tables are not damaged but spoilt as people spoil them, and the rankings are compared
+(tools/accidents.py).
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from tests.conftest import shared
 from semirank import Hierarchy, Ranking, load
 from semirank.cli.input import read_hierarchy
 from semirank.data.tasks import TASKS
+from tools import accidents
 
 SECONDS = 10  # for a single input; the slowest of a run takes a small part of it
 MEMORY = 4 << 30  # address space of the process; beyond it allocations fail
@@ -337,11 +341,17 @@ def out_of_time(*_: object) -> None:
 def main() -> int:
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=about)
-    parser.add_argument("--count", type=int, default=100_000, help="number of inputs")
+    parser.add_argument("--count", type=int, help="number of inputs (100 000, or 1000 with --semantic)")
+    parser.add_argument("--semantic", action="store_true", help="accidents of tables, rankings compared")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, help="the number of one input")
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
     given = parser.parse_args()
+    given.count = given.count or (1000 if given.semantic else 100_000)
+    if given.semantic:
+        numbers = range(given.count) if given.only is None else [given.only]
+        warnings.simplefilter("error")
+        return 1 if accidents.run(given.seed, numbers, accidents.available()) else 0
     seeds, real = own_seeds(), real_seeds()
     numbers = range(given.count) if given.only is None else [given.only]
     counts: Counter[str] = Counter()

@@ -120,9 +120,30 @@ def test_integers_beyond_exactness_are_named():
     assert [note for note in notes if "'a' holds whole numbers beyond 2^53" in note]
 
 
-def test_numbers_and_missing_words_as_text_are_named():
+@needs_pandas
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([str(i / 2) for i in range(60)], "is text that holds numbers (such as '0.0'): --numeric"),
+        ([f"{i},5" for i in range(60)], "is text that holds numbers (such as '0,5')"),
+        ([f"{i} mg" for i in range(60)], "is text that holds numbers (such as '0 mg')"),
+        ([f"2020-01-{1 + i % 30:02}" for i in range(60)], "is text that holds dates (such as '2020-01-01')"),
+        (["u", "NA", "v"] * 20, 'has a value such as "NA"'),
+        (["Red", "red", "blue"] * 20, "has values that differ only in case or blanks ('Red', 'red')"),
+        ([-999.0, 1.5, 2.5] * 20, "has -999 for its only value below 0: use --missing -999, or NaN"),
+    ],
+)
+def test_values_that_are_hardly_meant_so_are_named(values, said):
     notes: list[str] = []
-    words = [str(i / 2) for i in range(60)]
-    encode_features(pd.DataFrame({"t": words, "m": ["u", "NA", "v"] * 20}), notes=notes)
-    assert [note for note in notes if "text with almost nothing but numbers" in note and "(t)" in note]
-    assert [note for note in notes if 'a value such as "NA"' in note and "(m)" in note]
+    encode_features(pd.DataFrame({"t": values}), notes=notes)
+    assert [note for note in notes if note.startswith(f"'t' {said}")]
+
+
+@needs_pandas
+@pytest.mark.parametrize(
+    "values", [["1", "2", "x"] * 20, [f"chr{i}" for i in range(60)], [-999.0, -3, 2] * 20]
+)
+def test_other_values_are_not(values):
+    notes: list[str] = []
+    encode_features(pd.DataFrame({"t": values}), notes=notes)
+    assert not [note for note in notes if note.startswith("'t'")]

@@ -169,6 +169,26 @@ class TestSpellings:
         with pytest.raises(ValueError, match=r"The decimal mark must be '\.' or ',', got ':'"):
             load(write("a,y\n1,p\n2,q\n"), "y", decimal=":")
 
+    @pytest.mark.parametrize("form", ["{}%", "{} %", "${}", "€ {}", "{} £"])
+    def test_signs_that_all_numbers_have(self, write, form):
+        cells = [form.format(i + 0.5) for i in range(30)] + ["", "n.d."]
+        data = load(write("a,y\n" + "".join(f"{c},{'pq'[i % 2]}\n" for i, c in enumerate(cells))), "y")
+        assert data.X.values[:30, 0].tolist() == [i + 0.5 for i in range(30)]
+        assert np.isnan(data.X.values[30:]).all()
+        assert said(data, "'a' has", "with its numbers, which are read without it")
+        assert said(data, "'n.d.' (1 time, first in line 33)")
+
+    def test_numbers_with_and_without_a_sign_stay_text(self, write):
+        cells = [f"{i}%" if i % 2 else f"{i / 100}" for i in range(60)]
+        data = load(write("a,y\n" + "".join(f"{c},{'pq'[i % 2]}\n" for i, c in enumerate(cells))), "y")
+        assert len(data.categories[0]) == 60
+        assert "is text that holds numbers" in data.columns[0].odd
+
+    @pytest.mark.parametrize("minus", "\u2212\u2012\u2013")
+    def test_other_minus_signs(self, write, minus):
+        data = load(write(f"a,y\n{minus}1.5,p\n2,q\n"), "y")
+        assert data.X.values.ravel().tolist() == [-1.5, 2]
+
     def test_numbers_beyond_exactness_are_named(self, write):
         large = 2**53 + 1
         data = load(write(f"a,b,y\n{large},1e300,p\n5,2,q\n"), "y")
@@ -185,10 +205,12 @@ class TestDates:
             ("2020-01-31", "2020-02-01"), ("31.01.2020", "01.02.2020"), ("31/1/2020", "1/2/2020"),
             ("1/31/2020", "2/1/2020"), ("2020/01/31", "2020/02/01"), ("31-01-2020", "01-02-2020"),
             ("2020-01-31 12:00", "2020-02-01T12:00:00Z"), ("31.01.2020 9:00", "01.02.2020 9:00:00"),
+            ("31/1/20", "1/2/20"), ("31-Jan-20", "1-Feb-20"), ("31 January 2020", "1 February 2020"),
+            ("Jan 31, 2020", "Feb 1, 2020"), ("31JAN2020", "01FEB2020"), ("January 31 2020", "Feb. 1 2020"),
         ],
     )  # fmt: skip
     def test_days(self, write, first, second):
-        data = load(write(f"d,y\n{first},p\n{second},q\n,p\n"), "y")
+        data = load(write(f'd,y\n"{first}",p\n"{second}",q\n,p\n'), "y")
         days = data.X.values[:, 0]
         assert np.floor(days[0]) == (datetime.date(2020, 1, 31) - datetime.date(1970, 1, 1)).days
         assert days[1] - days[0] == pytest.approx(1, abs=1e-9)
@@ -198,6 +220,11 @@ class TestDates:
     def test_order_of_day_and_month_is_said_where_it_is_a_guess(self, write):
         data = load(write("d,y\n1/2/2020,p\n3/4/2020,q\n"), "y")
         assert said(data, "'d' holds dates", "the month taken as the first number")
+
+    def test_years_of_two_digits(self, write):
+        data = load(write("d,y\n12/31/68,p\n1/1/69,q\n"), "y")
+        years = [1970 + day / 365.25 for day in data.X.values[:, 0]]
+        assert [round(year) for year in years] == [2069, 1969]
 
     def test_other_words_are_no_dates(self, write):
         data = load(write("d,y\n2020-13-01,p\n2020-02-01,q\nsoon,q\n"), "y")
@@ -225,6 +252,13 @@ class TestDialects:
         assert data.X.values[:, 0].tolist() == [1, 3]
         assert said(data, "3 lines that begin with # were left out")
         assert said(data, "1 empty or comment line was left out")
+
+    def test_rows_that_begin_as_comments_are_said(self, write):
+        text = "a,b,y\nu,2,p\n#v,3,q\nu,5,q\nv,6,p\n"
+        data = load(write(text), "y")
+        assert len(data) == 4
+        assert said(data, "1 row begins with # (first in line 3) and was read as the others")
+        assert not said(load(write(text.replace("\nu", "\n#u")), "y"), "with #")
 
     def test_lines_are_counted_as_in_the_file(self, write):
         with pytest.raises(ValueError, match=r"f\.csv, line 5: 2 values, 3 expected"):
@@ -255,6 +289,26 @@ class TestDialects:
 
     def test_empty_rows_between_others_stay(self, write):
         assert load(write("a,b,y\n1,2,p\n,,\n3,4,q\n"), "y").y.tolist() == ["p", None, "q"]
+
+    @pytest.mark.parametrize("names", [range(1, 5), ["r3", "r1", "r7", "r2"]])
+    @pytest.mark.parametrize("above", ["", '"",'])
+    def test_names_of_rows(self, write, names, above):
+        """R and pandas write them before the first column, R without a name above them."""
+        rows = "".join(f'"{name}",{i % 3},{"pq"[i % 2] if i else ""}\n' for i, name in enumerate(names))
+        data = load(write(f"{above}a,y\n{rows}"), "y")
+        assert data.feature_names == ("a",)
+        assert data.X.values.ravel().tolist() == [0, 1, 2, 0]
+        assert data.y.tolist() == [None, "q", "p", "q"]
+        assert said(data, "'unnamed0'", "the rows and was left out")
+        assert load(write(f"{above}a,y\n{rows}"), "y", features=["unnamed0", "a"]).X.shape == (4, 2)
+
+    def test_a_first_line_of_numbers_is_said(self, write):
+        taken = "the first line was taken as column names although it holds numbers"
+        rows = "".join(f"{i % 5},{'uv'[i % 2]},{i % 7 / 4},{'pq'[i % 3 == 0]}\n" for i in range(2, 12))
+        assert said(load(write(rows), -1), taken)
+        assert said(load(write("1,2\n3,4\n5,6\n"), -1), taken)
+        years = "country,2010,2011,y\n" + rows.replace(",u", ",3").replace(",v", ",4")
+        assert not said(load(write(years), "y"), taken)
 
     def test_unnamed_columns_with_values_stay(self, write):
         assert load(write("a,y,\n1,p,5\n3,q,\n"), "y").feature_names == ("a", "unnamed2")

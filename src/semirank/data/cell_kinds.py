@@ -17,13 +17,31 @@ _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?(?:[eE][+-]?\
 _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?(?:[eE][+-]?\d+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+,\d*|,\d+)(?:[eE][+-]?\d+)?")
 
+# Minus signs and dashes that stand for one; a currency at either end of a number, a percent sign behind it.
+_MINUS = re.compile(r"[\u2212\u2012\u2013](?=[\d.,])")
+_SIGN = re.compile(r"([$€£¥]) ?([^$€£¥%]+)|([^$€£¥%]+?) ?([$€£¥%])")
+# A number with a few signs or short words around it: 3.5 mg, <35, ~7 (est.).
+_WITH_UNIT = re.compile(r"[^\w\s]{0,2}\s?\d[\d.,]*(?:\s?[^\d\s]{1,8}){0,2}")
+
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
-_WRITTEN_DATE = re.compile(
-    r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})|(\d{1,2})([/.-])(\d{1,2})\5(\d{4})"
-    r"(?:,? (\d{1,2}):(\d{2})(?::(\d{2}))?)?"
+_TIME = r"(?:,? (?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?"
+_WRITTEN_DATES = tuple(
+    re.compile(form + _TIME)
+    for form in (
+        r"(?P<year>\d{4})[/.](?P<month>\d{1,2})[/.](?P<day>\d{1,2})",
+        r"(?P<one>\d{1,2})(?P<sign>[/.-])(?P<two>\d{1,2})(?P=sign)(?P<year>\d{4})",
+        r"(?P<one>\d{1,2})(?P<sign>[/.])(?P<two>\d{1,2})(?P=sign)(?P<year>\d{2})",
+        r"(?P<day>\d{1,2})[ ./-]?(?P<name>[A-Za-z]{3,9})[ ,./-]{0,2}(?P<year>\d{4}|\d{2})",
+        r"(?P<name>[A-Za-z]{3,9})[ .-]{1,2}(?P<day>\d{1,2})[ ,-]{1,2}(?P<year>\d{4}|\d{2})",
+    )
 )
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_CENTURY = 69  # two digits of a year from here on are of the last century, as C's strptime has it
 
 
 def dots_group_digits(words: Iterable[str]) -> bool:
@@ -65,6 +83,7 @@ def spelled_number(word: str, decimal: str) -> float | None:
     >>> spelled_number("1.234,5", ","), spelled_number("4,675", "."), spelled_number("1 234", ".")
     (1234.5, 4675.0, 1234.0)
     """
+    word = _MINUS.sub("-", word)
     if _SPACED.fullmatch(word):
         word = re.sub(r"[ '’\u00a0\u202f]", "", word)
     if decimal == ",":
@@ -77,6 +96,31 @@ def spelled_number(word: str, decimal: str) -> float | None:
     return as_number(word)
 
 
+def without_sign(word: str) -> tuple[str, str]:
+    """A word without its percent sign or currency, and this sign ("" if there is none).
+
+    Examples
+    --------
+    >>> without_sign("45 %"), without_sign("$3.5"), without_sign("7")
+    (('45', '%'), ('3.5', '$'), ('7', ''))
+    """
+    match = _SIGN.fullmatch(word)
+    if match is None:
+        return word, ""
+    return (match[2], match[1]) if match[1] else (match[3], match[4])
+
+
+def holds_number(word: str) -> bool:
+    """Whether a word is a number in some spelling, perhaps with a unit or a sign.
+
+    Examples
+    --------
+    >>> [holds_number(word) for word in ("3.5 mg", "<35", "1,5", "-2", "chr1", "7q31")]
+    [True, True, True, True, False, False]
+    """
+    return as_number(word) is not None or bool(_WITH_UNIT.fullmatch(word))
+
+
 def date_reader(words: Iterable[str]) -> tuple[Callable[[str], float | None], bool]:
     """A function from a word to its days since 1970-01-01, and whether day and month were told by guess.
 
@@ -85,24 +129,24 @@ def date_reader(words: Iterable[str]) -> tuple[Callable[[str], float | None], bo
     Examples
     --------
     >>> read, guessed = date_reader(["2/1/1970", "31/1/1970"])
-    >>> read("2/1/1970"), read("1970-01-03 12:00"), read("soon"), guessed
-    (1.0, 2.5, None, False)
+    >>> read("2/1/1970"), read("1970-01-03 12:00"), read("4-Jan-70"), read("soon"), guessed
+    (1.0, 2.5, 3.0, None, False)
     """
     day_first = month_first = written = False
     for word in words:
-        match = _WRITTEN_DATE.fullmatch(word)
-        if match and match[4] and match[5] != ".":  # with dots the day comes first
+        found = _written_date(word)
+        if found and found.get("one") and found["sign"] != ".":  # with dots the day comes first
             written = True
-            day_first |= int(match[4]) > 12
-            month_first |= int(match[6]) > 12
+            day_first |= int(found["one"]) > 12
+            month_first |= int(found["two"]) > 12
 
     def read(word: str) -> float | None:
         try:
             if _ISO_DATE.fullmatch(word):
                 complete = len(word) < 11 or word[11:13].isdigit()  # 9:30 may be written without its zero
                 moment = datetime.fromisoformat(word if complete else f"{word[:11]}0{word[11:]}")
-            elif match := _WRITTEN_DATE.fullmatch(word):
-                moment = _moment(match, day_first)
+            elif found := _written_date(word):
+                moment = _moment(found, day_first)
             else:
                 return None
         except ValueError:
@@ -112,10 +156,25 @@ def date_reader(words: Iterable[str]) -> tuple[Callable[[str], float | None], bo
     return read, written and not day_first and not month_first
 
 
-def _moment(match: re.Match[str], day_first: bool) -> datetime:
-    if match[1]:
-        return datetime(int(match[1]), int(match[2]), int(match[3]))
-    first, second = int(match[4]), int(match[6])
-    day, month = (first, second) if day_first or match[5] == "." else (second, first)
-    hour, minute, seconds = (int(part or 0) for part in match.groups()[7:])
-    return datetime(int(match[7]), month, day, hour, minute, seconds)
+def _written_date(word: str) -> dict[str, str] | None:
+    """The parts of a date that is not written as ISO 8601 has it."""
+    if not word[:1].isalnum() or not word[-1:].isdigit() or len(word) > 40:
+        return None
+    matches = (form.fullmatch(word) for form in _WRITTEN_DATES)
+    return next((match.groupdict() for match in matches if match), None)
+
+
+def _moment(found: dict[str, str], day_first: bool) -> datetime:
+    year = int(found["year"])
+    if len(found["year"]) == 2:
+        year += 1900 if year >= _CENTURY else 2000
+    if name := found.get("name"):
+        month = next((i for i, full in enumerate(_MONTHS, 1) if full.startswith(name.lower())), 0)
+        day = int(found["day"])
+    elif found.get("one"):
+        one, two = int(found["one"]), int(found["two"])
+        day, month = (one, two) if day_first or found["sign"] == "." else (two, one)
+    else:
+        day, month = int(found["day"]), int(found["month"])
+    hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
+    return datetime(year, month, day, hour, minute, second)

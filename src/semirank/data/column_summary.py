@@ -9,7 +9,7 @@ import numpy as np
 
 from ..runtime.messages import plural, short, short_name
 from .columns import Column
-from .summary import odd_features
+from .odd_features import odd_features
 from .table import Table
 
 _SHOWN_NOTES = 8
@@ -53,10 +53,7 @@ def summarize_table(table: Table, remarks: Mapping[str, Sequence[str]]) -> list[
     """
     low, high = np.fmin.reduce(table.values, axis=0), np.fmax.reduce(table.values, axis=0)
     missing = np.isnan(table.values).sum(axis=0)
-    odd: dict[int, list[str]] = {}
-    for found, words in odd_features(table):
-        for j in np.flatnonzero(found):
-            odd.setdefault(int(j), []).append(words)
+    odd = odd_features(table)
     return [
         _row(
             name, "feature", _span(low[j], high[j]) if categories is None else _listed(categories),

@@ -19,9 +19,10 @@ from .encode_features import table_from_columns
 from .encode_target import check_task, encode_given
 from .given_target import GivenTarget, hide, hide_words
 from .hierarchy import Hierarchy
+from .odd_features import identifier_notes
 from .read_files import FileColumns, FileOptions, as_numeric, read_files
 from .read_text import parse_numbers
-from .summary import describe_target, identifier_notes, target_questions
+from .summary import describe_target, target_questions
 from .table import Table
 from .target import Target
 
@@ -252,7 +253,7 @@ def read_columns(
     """What files hold, and their columns of the kinds that the user wants (parameters as in :func:`load`)."""
     if decimal not in ("auto", ".", ","):
         raise ValueError(f"The decimal mark must be '.' or ',', got {decimal!r}.")
-    words = frozenset([missing] if isinstance(missing, str) else map(str, missing))
+    words = _words(missing)
     raw = read_files(paths, FileOptions(words, decimal, numeric, nominal, sparse_base))
     file, columns = paths[0].name, list(raw.columns)
     if not len(raw.part):
@@ -268,6 +269,10 @@ def read_columns(
     for j in numbers:
         columns[j] = as_numeric(columns[j], raw.names[j])
     return raw, columns
+
+
+def _words(missing: str | Iterable[str]) -> frozenset[str]:
+    return frozenset([missing] if isinstance(missing, str) else map(str, missing))
 
 
 def _hide_unlabeled(columns: list[Column], names: tuple[str, ...], unlabeled: object) -> list[Column]:

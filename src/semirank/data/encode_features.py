@@ -28,7 +28,7 @@ from .columns import (
     series_kind,
     unique_names,
 )
-from .summary import describe_features
+from .odd_features import describe_features, value_remarks
 from .table import Table
 
 
@@ -85,7 +85,7 @@ def encode_features(
         else:
             table = table_from_columns(_heard(read_columns(data, final), final, said), final, n_rows, nominal)
     if notes is not None:
-        notes += [*describe_features(table), *remark_notes(said)]
+        notes += [*describe_features(table), *remark_notes([*said, *value_remarks(table)])]
     return table
 
 

@@ -1,4 +1,4 @@
-"""Words that stand for a missing value, and words and numbers that may."""
+"""Words that stand for a missing value, words and numbers that may, and words that may be one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _DOUBTFUL = frozenset(
         "-", "--", ".", "*", "??", "???",
     )
 )  # fmt: skip
+ALIKE = "differ only in case or blanks"
 _DOUBTFUL_NUMBERS = frozenset((-1.0, -9.0, -99.0, -999.0, -9999.0))
 
 
@@ -81,6 +82,20 @@ def doubtful(values: Iterable[object]) -> list[object]:
         if asked:
             found.append(value)
     return found
+
+
+def look_alikes(values: Iterable[object]) -> list[list[object]]:
+    """Groups of values that differ only in case or blanks.
+
+    Examples
+    --------
+    >>> look_alikes(["Red", "red", "dark blue", "darkblue", "x"])
+    [['Red', 'red'], ['dark blue', 'darkblue']]
+    """
+    alike: dict[str, list[object]] = {}
+    for value in values:
+        alike.setdefault("".join(str(value).casefold().split()), []).append(value)
+    return [group for group in alike.values() if len(group) > 1]
 
 
 def ask(value: object, taken_as: str) -> str:

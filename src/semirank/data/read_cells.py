@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -11,10 +12,12 @@ import numpy as np
 
 from ..runtime.messages import plural
 from .cell_kinds import comma_evidence
-from .columns import EXACT, Column, FileColumns, unique_names
+from .columns import DATES, EXACT, Column, FileColumns, unique_names
 from .missing_words import as_number
 from .word_columns import Reading, word_columns
 
+_LOOKED_AT = 20  # rows that tell whether the header is one cell short
+COMMENT = "#"
 WIDE = 500  # cells from which on a line is worth a compiled reader
 
 
@@ -38,6 +41,7 @@ class _Body(NamedTuple):
     lines: list[int]
     ignored: set[int]
     words: set[int]  # columns that hold words
+    marked: list[int]  # rows as long as the others that begin as comments do
 
 
 def read_cells(
@@ -57,6 +61,8 @@ def read_cells(
         What has been said of the file so far.
     """
     header = _header(rows, file)
+    row_names = _has_row_names(rows, len(header))
+    header = ["", *header] if row_names else header
     names = unique_names([name or f"unnamed{j}" for j, name in enumerate(header)], len(header))
     reading = choose_kinds(names)
     body = _read_numbers(rows, header, file, reading.missing)
@@ -74,12 +80,20 @@ def read_cells(
         said.append(
             f"{plural(len(body.ignored), 'empty or comment line')} {_were(len(body.ignored))} left out"
         )
-    if all(as_number(name) is not None for name in header[:used]):
+    if body.marked and 2 * len(body.marked) < n_rows:
+        begin = "begins" if len(body.marked) == 1 else "begin"
+        said.append(
+            f"{plural(len(body.marked), 'row')} {begin} with {COMMENT} (first in line {body.marked[0]}) and "
+            f"{_were(len(body.marked))} read as the others; delete what is a comment"
+        )
+    if _looks_like_a_row(header[:used], columns):
         said.append("the first line was taken as column names although it holds numbers")
     skip = {}
     first = columns[0].values
     if not header[0] and columns[0].kind == "number" and (first[1:] == first[:-1] + 1).all():
         skip[0] = "counts the rows"
+    elif row_names or (not header[0] and columns[0].kind == "text" and len(np.unique(first)) == n_rows):
+        skip[0] = "names the rows"
     return FileColumns(names[:used], columns[:used], skip=skip, notes=said)
 
 
@@ -96,6 +110,29 @@ def _header(rows: Rows, file: str) -> list[str]:
         if any(cell.strip() for cell in _cells(row)):
             return [cell.strip() for cell in _cells(row)]
     raise ValueError(f"{file} is empty.")
+
+
+def _has_row_names(rows: Rows, size: int) -> bool:
+    """Whether the rows have one cell more than the header, as R writes names of rows."""
+    body = (_cells(row) for _, row in rows())
+    filled = (cells for cells in body if any(cell.strip() for cell in cells))
+    first = list(islice(filled, 1, 1 + _LOOKED_AT))
+    longer = all(len(cells) == size + 1 for cells in first)
+    # An empty cell behind every row is a delimiter too many.
+    return len(first) > 1 and longer and any(cells[-1].strip() for cells in first)
+
+
+def _looks_like_a_row(header: Sequence[str], columns: Sequence[Column]) -> bool:
+    """Whether the names are numbers, all of them or those of columns that hold such numbers."""
+    numbers = [as_number(name) for name in header]
+    if all(number is not None for number in numbers):
+        return True
+    inside = []
+    for name, number, column in zip(header, numbers, columns):
+        if column.kind == "number" and name and DATES not in column.remarks:
+            low, high = (np.fmax.reduce(sign * column.values, initial=-np.inf) for sign in (-1, 1))
+            inside.append(number is not None and -low <= number <= high)
+    return 2 * sum(inside) > len(inside)
 
 
 class _Numbers:
@@ -158,12 +195,15 @@ def _read_numbers(rows: Rows, header: list[str], file: str, missing: frozenset[s
     numbers = _Numbers(size, missing)
     lines: list[int] = []
     ignored: set[int] = set()
+    marked: list[int] = []
     empty: list[int] = []  # rows without a word, which count only if others follow
     below = iter(rows())
     for _, row in below:
         if any(cell.strip() for cell in _cells(row)):
             break
     for line, row in below:
+        if (row.text if isinstance(row, Line) else row[0]).lstrip().startswith(COMMENT):
+            marked.append(line)
         if not empty and isinstance(row, Line) and numbers.add_line(row):
             lines.append(line)
             continue
@@ -173,8 +213,8 @@ def _read_numbers(rows: Rows, header: list[str], file: str, missing: frozenset[s
             continue
         if len(cells) != size:
             fitted = _fitted(cells, size, named)
-            if fitted is None and cells[0].lstrip().startswith("#"):
-                ignored.add(line)
+            if fitted is None and marked[-1:] == [line]:
+                ignored.add(marked.pop())
                 continue
             if fitted is None:
                 raise ValueError(f"{file}, line {line}: {len(cells)} values, {size} expected.")
@@ -184,7 +224,7 @@ def _read_numbers(rows: Rows, header: list[str], file: str, missing: frozenset[s
         lines += [*empty, line]
         empty.clear()
         numbers.add_cells(cells)
-    return _Body(numbers.by_column(), lines, ignored | set(empty), numbers.words)
+    return _Body(numbers.by_column(), lines, ignored | set(empty), numbers.words, marked)
 
 
 def _fitted(cells: list[str], size: int, named: int) -> list[str] | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..runtime.messages import plural
 from .columns import FileColumns
 from .missing_words import as_number
-from .read_cells import WIDE, Line, read_cells
+from .read_cells import COMMENT, WIDE, Line, read_cells
 from .read_text import read_text
 from .word_columns import Reading
 
@@ -88,10 +88,11 @@ def _dialect(text: str, file: str) -> _Dialect:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         line = text[start:end].strip()
-        excel = _EXCEL_DELIMITER.fullmatch(line) if not skipped else None
+        # A tab that is named as the delimiter is no blank.
+        excel = _EXCEL_DELIMITER.fullmatch(text[start:end].strip(" ")) if not skipped else None
         if excel:
             delimiter = excel[1]
-        elif line.startswith("#"):
+        elif line.startswith(COMMENT):
             comments.append(line)
         elif line:
             break

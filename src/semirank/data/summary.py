@@ -1,25 +1,17 @@
-"""What was understood of features and targets, in words."""
+"""What was understood of the target, in words."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
 import numpy as np
 
 from ..runtime.messages import plural, short, short_name
-from .missing_words import MISSING, as_number, ask, doubtful
-from .table import Table
+from .missing_words import ALIKE, ask, doubtful, look_alikes
 from .target import Target
 from .tasks import NUMBERS, TASKS
 
-MANY_NUMBERS = 20  # so many different whole numbers may still be codes
 _SHOWN_COUNTS = 8  # classes or labels that a note counts
-_NUMBER_WORDS = (
-    "text with almost nothing but numbers for values, which numeric columns hold better (--numeric)"
-)
-_MISSING_WORDS = 'a value such as "NA" or "", to be replaced by None if it stands for missing ones'
-_MANY_ROWS = 20  # fewer are easily told apart by chance
 
 
 def describe_target(target: Target, *, inferred_from_numbers: bool = False) -> list[str]:
@@ -98,14 +90,10 @@ def target_questions(target: Target) -> list[str]:
     else:
         return []
     notes = [ask(value, noun) for value in doubtful(names)[:3]]
-    alike: dict[str, list[object]] = {}
-    for name in names:
-        alike.setdefault("".join(str(name).casefold().split()), []).append(name)
-    for same in list(filter(lambda group: len(group) > 1, alike.values()))[:3]:
-        listed = ", ".join(map(short, same))
-        notes.append(
-            f"the {plural_noun} {listed} differ only in case or blanks; make them one if they are the same"
-        )
+    notes += [
+        f"the {plural_noun} {', '.join(map(short, same))} {ALIKE}; make them one if they are the same"
+        for same in look_alikes(names)[:3]
+    ]
     return notes
 
 
@@ -117,122 +105,3 @@ def _doubtful_numbers(target: Target) -> list[str]:
             for value in doubtful([int(below[0]) if below[0] % 1 == 0 else below[0]]):
                 notes[ask(value, "a number")] = None
     return list(notes)
-
-
-def describe_features(table: Table) -> list[str]:
-    """Sentences about features that cannot matter, or should not.
-
-    Examples
-    --------
-    >>> describe_features(Table(np.ones((3, 1)), np.zeros(1, int), ("size",), (None,)))
-    ['1 of 1 features is constant and cannot matter (size)']
-    """
-    low, high = np.fmin.reduce(table.values, axis=0), np.fmax.reduce(table.values, axis=0)
-    notes = identifier_notes(table)
-    for found, one, many in (
-        (np.isnan(low), "is always missing and cannot matter", "are always missing and cannot matter"),
-        (low == high, "is constant and cannot matter", "are constant and cannot matter"),
-        (_number_words(table), f"is {_NUMBER_WORDS}", f"are {_NUMBER_WORDS}"),
-        (_missing_words(table), f"has {_MISSING_WORDS}", f"have {_MISSING_WORDS}"),
-    ):
-        if count := int(found.sum()):
-            notes.append(
-                f"{count} of {len(found)} features {one if count == 1 else many} ({_some(table, found)})"
-            )
-    return notes
-
-
-def identifier_notes(table: Table) -> list[str]:
-    """Sentences about identifiers and free text, with the option that leaves them out.
-
-    Examples
-    --------
-    >>> identifier_notes(Table(np.arange(30.0)[:, None], np.zeros(1, int), ("row",), (None,)))
-    ['1 of 1 features tells every row from all others: leave it out if it is an identifier (--drop row)']
-    """
-    low, high = np.fmin.reduce(table.values, axis=0), np.fmax.reduce(table.values, axis=0)
-    unique = _identifiers(table, low, high)
-    free = _free_text(table) & ~unique
-    notes = []
-    for found, one, many in (
-        (
-            unique,
-            "tells every row from all others: leave it out if it is an identifier",
-            "tell every row from all others: leave them out if they are identifiers",
-        ),
-        (
-            free,
-            "has fewer than 3 rows for a value, as identifiers and free text have: leave it out",
-            "have fewer than 3 rows for a value, as identifiers and free text have: leave them out",
-        ),
-    ):
-        if count := int(found.sum()):
-            drop = " ".join(f"--drop {shlex.quote(table.names[j])}" for j in np.flatnonzero(found)[:3])
-            more = " ..." if count > 3 else ""
-            notes.append(f"{count} of {len(found)} features {one if count == 1 else many} ({drop}{more})")
-    return notes
-
-
-def odd_features(table: Table) -> list[tuple[np.ndarray, str]]:
-    """Masks of features that are odd, and in which way."""
-    low, high = np.fmin.reduce(table.values, axis=0), np.fmax.reduce(table.values, axis=0)
-    unique = _identifiers(table, low, high)
-    return [
-        (np.isnan(low), "is always missing and cannot matter"),
-        (low == high, "is constant and cannot matter"),
-        (unique, "tells every row from all others"),
-        (_free_text(table) & ~unique, "has fewer than 3 rows for a value, as identifiers and free text have"),
-        (_number_words(table), f"is {_NUMBER_WORDS}"),
-        (_missing_words(table), f"has {_MISSING_WORDS}"),
-    ]
-
-
-def _some(table: Table, found: np.ndarray) -> str:
-    some = ", ".join(short_name(table.names[j]) for j in np.flatnonzero(found)[:3])
-    return some + (", ..." if found.sum() > 3 else "")
-
-
-def _free_text(table: Table) -> np.ndarray:
-    """Nominal features with more than a third as many values as known rows."""
-    found = (3 * table.n_values > 1) & (len(table) >= _MANY_ROWS)
-    for j in np.flatnonzero(found):
-        values = table.values[:, j]
-        known = values[~np.isnan(values)]
-        # The declared values are no fewer than those that occur.
-        found[j] = 3 * table.n_values[j] > len(known) >= _MANY_ROWS and 3 * len(np.unique(known)) > len(known)
-    return found
-
-
-def _number_words(table: Table) -> np.ndarray:
-    """Nominal features whose words are almost all numbers, too many for codes."""
-    found = table.n_values > MANY_NUMBERS
-    for j in np.flatnonzero(found):
-        words = [word for word in table.categories[j] or () if isinstance(word, str)]
-        spelled = sum(as_number(word) is not None for word in words)
-        found[j] = spelled > MANY_NUMBERS and spelled >= 0.95 * len(table.categories[j] or ())
-    return found
-
-
-def _missing_words(table: Table) -> np.ndarray:
-    """Nominal features with a value that often stands for a missing one."""
-    return np.array(
-        [
-            any(isinstance(c, str) and c in MISSING for c in categories or ())
-            for categories in table.categories
-        ]
-    )
-
-
-def _identifiers(table: Table, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Features that look like identifiers: complete, all names different, or whole numbers without a gap."""
-    n = len(table)
-    nominal = table.n_values > 0
-    with np.errstate(over="ignore"):
-        gapless = high - low == n - 1
-    # What can be told without counting rules out almost all features.
-    found = np.where(nominal, table.n_values >= n, gapless) & (n >= _MANY_ROWS)
-    for j in np.flatnonzero(found):
-        values = table.values[:, j]
-        whole = nominal[j] or np.array_equal(values, np.floor(values))
-        found[j] = whole and len(np.unique(values)) == n and not np.isnan(values).any()
-    return found

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.messages import plural, short
-from .cell_kinds import comma_evidence, date_reader, dots_group_digits, spelled_number
+from .cell_kinds import comma_evidence, date_reader, dots_group_digits, spelled_number, without_sign
 from .columns import DATES, EXACT, ROUNDED, Column, text_column
 from .missing_words import MISSING, as_number
-from .summary import MANY_NUMBERS
+from .odd_features import MANY_NUMBERS
 
 MAX_WORDS = 0.05  # share of other words that a column of numbers may hold
 _SHOWN = 4  # words that a remark lists
+SIGNED = "has {} with its numbers, which are read without it"
 DECIMAL_COMMAS = "has decimal commas, read as numbers"
 GROUPED = "has digits in groups (1,234), read as numbers"
 UNCLEAR_COMMAS = (
@@ -83,6 +84,8 @@ def word_columns(
 def _column(
     column: _Words, lines: Sequence[int], reading: Reading, evidence: tuple[bool, bool, bool]
 ) -> Column:
+    if column.kind != "nominal" and (plain := _without_signs(column, lines, reading, evidence)):
+        return plain
     words = list(column.counts)
     mark, remarks = _decimal_mark(words, reading, evidence)
     numbers = {word: spelled_number(word, mark) for word in words}
@@ -107,6 +110,28 @@ def _column(
         said += (_words_missing(column, undated, known, lines),) if undated else ()
         return _as_numbers(column, days, said)
     return _as_words(column, _why_text(column, others, known, values))
+
+
+def _without_signs(
+    column: _Words, lines: Sequence[int], reading: Reading, evidence: tuple[bool, bool, bool]
+) -> Column | None:
+    """The numbers of a column in which every number has the same percent sign or currency."""
+    parts = {word: without_sign(word) for word in column.counts}
+    signs = {sign for _, sign in parts.values() if sign}
+    if len(signs) != 1:
+        return None
+    # A number without the sign may be of another scale.
+    if any(not sign and spelled_number(word, ".") is not None for word, (_, sign) in parts.items()):
+        return None
+    cells = [parts[cell][0] if cell in parts else cell for cell in column.cells]
+    counts: Counter[str] = Counter()
+    for word, count in column.counts.items():
+        counts[parts[word][0]] += count
+    words = _Words(column.name, cells, counts, column.kind)
+    found = _column(words, lines, reading, evidence)
+    if found.kind != "number" or DATES in found.remarks:
+        return None
+    return found._replace(remarks=(SIGNED.format(*signs), *found.remarks))
 
 
 def _decimal_mark(
