@@ -89,9 +89,10 @@ def _consensus(table: Table, target: Target, seed: int, use_unlabeled: bool = Tr
 
 
 def rank_consensus(table: Table, target: Target, seed: int) -> Rankings:
-    """The consensus, its taught half, and every student."""
+    """The consensus, its parts, the labelled and taught ones together, and every student."""
     found, seconds = _consensus(table, target, seed)
-    return {("ssl", name): (found[name], seconds) for name in ("consensus", "taught", *STUDENTS)}
+    found["both"] = (found["labeled"] + found["taught"]) / 2
+    return {("ssl", name): (found[name], seconds) for _, name in _CONSENSUS}
 
 
 def rank_label_only(table: Table, target: Target, seed: int) -> Rankings:
@@ -198,12 +199,16 @@ def rank_invented(table: Table, target: Target, seed: int) -> Rankings:
 
 
 def rank_shuffled(table: Table, target: Target, seed: int) -> Rankings:
-    """True labels in the half from labelled rows, a teacher of shuffled ones in the other."""
+    """True labels in the part from labelled rows, shuffled ones in the others."""
     from ..evaluation.controls import shuffled_labels
+    from ..rankers.consensus import ConsensusRanker
 
     known, first = _consensus(table, target, seed, use_unlabeled=False)
     taught, second = _consensus(table, shuffled_labels(target, seed), seed)
-    return {("ssl", "consensus"): ((known["consensus"] + taught["taught"]) / 2, first + second)}
+    weight = ConsensusRanker().sensitivity
+    both = (known["consensus"] + taught["taught"]) / 2
+    mixed = (1 - weight) * both + weight * taught["sensitivity"]
+    return {("ssl", "consensus"): (mixed, first + second)}
 
 
 def rank_fewer(table: Table, target: Target, seed: int) -> Rankings:
@@ -217,7 +222,9 @@ def rank_fewer(table: Table, target: Target, seed: int) -> Rankings:
 
 _CONSENSUS = {
     ("ssl", "consensus"): "consensus",
-    ("ssl", "taught"): "consensus, taught half",
+    ("ssl", "both"): "consensus without sensitivity",
+    ("ssl", "taught"): "consensus, taught part",
+    ("ssl", "sensitivity"): "consensus, sensitivity",
     **{("ssl", name): name.replace("_", " ", 1) for name in STUDENTS},
 }
 
@@ -237,7 +244,7 @@ def _peer(name: str, rank: Rank, shown: Mapping[str, str], tasks: tuple[str, ...
 
 
 def _control(name: str, words: str, rank: Rank) -> Family:
-    return Family(name, 1, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
+    return Family(name, 2, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
 
 
 _ONE = ("ssl", "consensus")
@@ -250,7 +257,7 @@ _WITH_CLASSES = tuple(task.name for task in TASKS.values() if task.kind != NUMBE
 FAMILIES = {
     family.name: family
     for family in (
-        Family("consensus", 1, _CONSENSUS, rank_consensus, stage=0),
+        Family("consensus", 2, _CONSENSUS, rank_consensus, stage=0),
         Family(LABEL_ONLY, 1, {("sl", "consensus"): "consensus, labelled rows"}, rank_label_only, stage=0),
         Family("forest", 1, _both_sides("random forest", FOREST_SCORES), rank_forest, stage=1),
         Family("forest_symbolic", 1, _both_sides("random forest", ("symbolic",)), rank_forest_symbolic),
