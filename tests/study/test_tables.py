@@ -8,6 +8,7 @@ import json
 import re
 from html.parser import HTMLParser
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -599,3 +600,22 @@ def test_page_of_nothing(tmp_path):
 
     (path,) = write_report([], tmp_path / "some.html", stand_ins={})
     assert "Data sets with records: 0." in path.read_text(encoding="utf-8")
+
+
+def test_the_map_from_the_papers_tables_and_figures_is_whole():
+    """Every table and figure of the paper has a line, and what the lines name has been written."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "run-study.md").read_text(encoding="utf-8")
+    part = page.partition("## The paper's tables and figures")[2].partition("\n## ")[0]
+    lines = [line.split("|")[1:3] for line in part.splitlines() if re.match(r"\| (Table|Figure)", line)]
+    numbers: dict[str, list[int]] = {"Table": [], "Figure": []}
+    for left, _ in lines:
+        kind, first, last = re.match(r" (Table|Figure)s? (\d+)(?: to (\d+))?:", left).groups()
+        numbers[kind] += range(int(first), int(last or first) + 1)
+    assert numbers == {"Table": [*range(1, 13)], "Figure": [1, 2, 3]}
+    named = re.findall(r"`([a-z0-9_.-]+)`", " ".join(right for _, right in lines))
+    named += re.findall(r"`([a-z0-9_.-]+)`", part.rpartition("The paper does not have")[2])
+    folder = root / "results" / "quick"
+    written = {path.name for path in folder.iterdir()} | {path.stem for path in folder.rglob("*.*")}
+    assert len(named) > 20
+    assert set(named) - written == {"ranks_..."}
