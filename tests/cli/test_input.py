@@ -225,6 +225,17 @@ class TestLabelCounts:
         exec(found["origin"]["python"], scope)
         assert scope["found"].to_dict()["curves"] == saved["curves"]
 
+    def test_the_preset_alone_is_the_papers_evaluation(self, folder, music, call):
+        words = ["evaluate", "music.arff", "-t", "4-6", "-q", "-m", "relief", "--json", "--preset", "paper"]
+        alone, named = (json.loads(call(*words, *more)[1]) for more in ((), self.PAPERS))
+        assert alone["n_labeled"] == [50, 100, 200, 350, 500]
+        assert {curve["k"] for curve in alone["curves"]} == {20, 40}
+        assert alone["n_folds"] == 10
+        assert alone["curves"] == named["curves"]
+        assert "preset='paper'" in alone["origin"]["python"]
+
+    PAPERS = ("--label-counts", "50,100,200,350,500", "--folds", "10", "--neighbors", "20,40")
+
     def test_parameters_of_the_rankers(self, folder, music, call):
         words = [
             *self.WORDS,
@@ -248,7 +259,8 @@ class TestLabelCounts:
             ("--label-counts many", "--label-counts takes whole numbers such as 50,100,200, got 'many'."),
             ("--label-counts ,", "--label-counts takes whole numbers"),
             ("--label-counts 8 --repeats 2", "--repeats does not go with --label-counts"),
-            ("--preset paper", "--preset goes with --label-counts"),
+            ("--neighbors 5", "--neighbors goes with --label-counts"),
+            ("--preset paper --repeats 2", "--repeats does not go with --label-counts"),
             ("--label-counts 8 --set trees=3", "None of the methods has a parameter 'trees'"),
             ("--label-counts 8 --out c.fimp", "must be one of .json, .csv, .html"),
             ("--label-counts 1", "L = 1 leaves too little to rank by in fold 1"),

@@ -56,7 +56,10 @@ def evaluate(
     ] = None,
     preset: Annotated[
         options.Preset | None,
-        typer.Option("--preset", help="With --label-counts: the settings of the paper's experiments."),
+        typer.Option(
+            "--preset",
+            help="The paper's evaluation with its settings; alone, L is 50,100,200,350,500.",
+        ),
     ] = None,
     cache: Annotated[
         Path | None,
@@ -86,8 +89,11 @@ def evaluate(
     Labels are hidden in turn and predicted by nearest neighbours in the space that a ranking weights,
     with and without the unlabelled rows.
     """
+    from ..judging.splits import PAPER_LABELS
     from .input import read, split_commas
 
+    if preset is not None and label_counts is None:
+        label_counts = ",".join(map(str, PAPER_LABELS))
     params: dict[str, Any] = {"methods": split_commas(method) or None}
     params |= _protocol(label_counts, repeats, folds, neighbors, preset)
     params |= {"random_state": seed, "n_jobs": jobs}
@@ -121,9 +127,8 @@ def _protocol(
     from .input import whole_numbers
 
     if label_counts is None:
-        for name, value in (("--neighbors", neighbors), ("--preset", preset)):
-            if value is not None:
-                raise ValueError(f"{name} goes with --label-counts, the paper's evaluation.")
+        if neighbors is not None:
+            raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
         return {"n_repeats": 5 if repeats is None else repeats, "n_folds": 5 if folds is None else folds}
     if repeats is not None:
         raise ValueError("--repeats does not go with --label-counts, which runs its folds once.")
