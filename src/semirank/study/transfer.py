@@ -41,7 +41,7 @@ _EXPECTED = {
 Jobs = dict[str, tuple[Job, list[Record]]]  # by their keys
 
 
-def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
+def export_store(store: str | PathLike[str], out: str | PathLike[str], *, short: bool = False) -> int:
     """Write all finished and failed jobs to a file; returns the number of jobs.
 
     Parameters
@@ -49,12 +49,25 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
     store : path
     out : path
         Ends in .csv, .csv.gz or .parquet.
+    short : bool, default=False
+        For the preset "worth", whose records hold importances: write what the tables need of them instead.
+        Jobs of such a file count as done like others.
     """
     kind = check_format(out)
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
         jobs = {job.place: job for job in opened.jobs() if job.state in ("done", "failed")}
         found = opened.records()
+    if short:
+        if preset != WORTH:
+            raise ValueError(f"Only records of the preset {WORTH!r} have a short form, not of {preset!r}.")
+        from .worth_records import short_records
+
+        found = short_records(found)
+        jobs = {
+            place: job._replace(cost=_rounded(job.cost), job_seconds=_rounded(job.job_seconds or 0.0))
+            for place, job in jobs.items()
+        }
     judged = [(jobs[r.dataset, r.fold, r.n_labeled, r.family], r._asdict()) for r in found]
     judged += [(job, {}) for job in jobs.values() if job.state == "failed"]
     study = {"preset": preset, "seed": seed}
@@ -67,6 +80,10 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str]) -> int:
         # No time inside, so that the same store gives the same file.
         atomic_write(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
+
+
+def _rounded(seconds: float) -> float:
+    return float(f"{seconds:.2g}")
 
 
 def export_rankings(store: str | PathLike[str], out: str | PathLike[str]) -> int:

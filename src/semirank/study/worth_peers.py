@@ -173,7 +173,13 @@ def _information(columns: Columns, y: np.ndarray, is_class: bool, seed: int) -> 
     from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
     information = mutual_info_classif if is_class else mutual_info_regression
-    return information(columns.filled, y, discrete_features=columns.nominal, random_state=seed)
+    scores = np.zeros(len(columns.nominal))
+    varies = np.flatnonzero(np.ptp(columns.filled, axis=0) > 0)  # what does not vary tells nothing
+    if len(varies):
+        nominal = columns.nominal[varies]
+        found = information(columns.filled[:, varies], y, discrete_features=nominal, random_state=seed)
+        scores[varies] = found
+    return scores
 
 
 def _f_test(columns: Columns, y: np.ndarray, is_class: bool, seed: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..evaluation.references import Reference
 from ..evaluation.worth import Summary, Worth, summarise, worth
 from .job import Job
 from .records import Record
-from .worth_methods import FAMILIES, FAMILY, FOREIGN, LABEL_ONLY, REFERENCES
+from .worth_methods import FAMILIES, FAMILY, FOREIGN, LABEL_ONLY, REFERENCES, SUBSETS, TEACHER
 
 HALVES = ("choosing", "reporting")
 BASE = FAMILIES[LABEL_ONLY].shown["sl", "consensus"]
@@ -41,6 +41,10 @@ class WorthResults:
     groups, tasks, n_train : dict of str to str, str, int
         Group, task and number of training rows of every data set, in the order of their names.
     references : dict of (data set, seed) to Reference
+    losses : dict of (data set, number of labels) to {seed: float}
+        Out-of-fold loss of the teacher.
+    subsets : dict of (data set, number of labels, ranking) to {(seed, model): float}
+        R2 of models on the first features of a ranking.
     judged : dict of (data set, method) to {(number of labels, seed): Judged}
         Methods by the names of the tables.
     levels : tuple of int
@@ -52,6 +56,8 @@ class WorthResults:
     references: dict[tuple[str, int], Reference]
     judged: dict[tuple[str, str], dict[tuple[int, int], Judged]]
     levels: tuple[int, ...]
+    losses: dict[tuple[str, int], dict[int, float]] = field(default_factory=dict)
+    subsets: dict[tuple[str, int, str], dict[tuple[int, str], float]] = field(default_factory=dict)
     # What was computed already: several tables ask for the same, and intervals take a while.
     _worths: dict[tuple[str, str, int, str], Worth | None] = field(default_factory=dict, repr=False)
 
@@ -61,6 +67,12 @@ class WorthResults:
         seen = {method for _, method in self.judged}
         names = (name for family in FAMILIES.values() for name in family.shown.values())
         return tuple(name for name in names if name in seen)
+
+    def mean(self, name: str, method: str, n_labeled: int, by: str = "foreign") -> float:
+        """The score of a method on a data set, mean over the seeds that have it; NaN for none."""
+        known = self.values(name, method, n_labeled, by, self.seeds(name))
+        known = known[~np.isnan(known)]
+        return float(known.mean()) if len(known) else float("nan")
 
     def names(self, which: str | None = None) -> tuple[str, ...]:
         """Data sets of a half, or all."""
@@ -130,27 +142,42 @@ def collect_worth(
     known: list[Record | Job] = [*records, *jobs]
     about = sorted({(row.dataset, row.group, row.task) for row in known})
     n_train = {row.dataset: row.n_labeled for row in known if row.family in REFERENCES}
-    foreign = _references(row for row in records if row.family == FOREIGN)
-    own = {(r.dataset, r.fold): _content(r) for r in records if r.family == FAMILY}
+    foreign, own = foreign_references(records), family_references(records)
     judged: dict[tuple[str, str], dict[tuple[int, int], Judged]] = {}
+    losses: dict[tuple[str, int], dict[int, float]] = {}
+    subsets: dict[tuple[str, int, str], dict[tuple[int, str], float]] = {}
     for r in records:
-        if r.family in REFERENCES or r.family not in FAMILIES:
-            continue
-        cell, scores = _content(r)
-        reference, (own_cell, truth) = (
-            foreign.get((r.dataset, r.fold)),
-            own.get((r.dataset, r.fold), ("", None)),
-        )
-        by_foreign = reference.captured(scores) if reference and reference.digest == cell else float("nan")
-        by_family = (
-            captured(scores, shares(truth)) if truth is not None and own_cell == cell else float("nan")
-        )
-        method = FAMILIES[r.family].shown[r.side, r.score]
-        curve = judged.setdefault((r.dataset, method), {})
-        curve[r.n_labeled, r.fold] = Judged(by_foreign, by_family, TASKS[r.task].sign * r.value)
+        if r.family == TEACHER:
+            losses.setdefault((r.dataset, r.n_labeled), {})[r.fold] = r.value
+        elif r.family == SUBSETS:
+            ranking, _, model = r.score.partition(" ")
+            subsets.setdefault((r.dataset, r.n_labeled, ranking), {})[r.fold, model] = r.value
+        elif r.family in FAMILIES:
+            place = (r.dataset, r.fold)
+            both = captured_by(r, foreign.get(place), own.get(place))
+            method = FAMILIES[r.family].shown[r.side, r.score]
+            curve = judged.setdefault((r.dataset, method), {})
+            curve[r.n_labeled, r.fold] = Judged(*both, TASKS[r.task].sign * r.value)
     groups = {name: group for name, group, _ in about if name in n_train}
     tasks = {name: task for name, _, task in about if name in n_train}
-    return WorthResults(groups, tasks, n_train, foreign, judged, tuple(levels))
+    return WorthResults(groups, tasks, n_train, foreign, judged, tuple(levels), losses, subsets)
+
+
+def captured_by(
+    record: Record, foreign: Reference | None, own: tuple[str, np.ndarray] | None
+) -> tuple[float, float]:
+    """Captured importance of a ranking by the foreign and the family reference, NaN without one.
+
+    Records without importances hold these numbers themselves.
+    """
+    content = json.loads(record.setting)
+    if "captured" in content:
+        by_foreign, by_family = (np.nan if value is None else float(value) for value in content["captured"])
+        return by_foreign, by_family
+    cell, scores = _content(record)
+    by_foreign = foreign.captured(scores) if foreign and foreign.digest == cell else float("nan")
+    by_family = captured(scores, shares(own[1])) if own and own[0] == cell else float("nan")
+    return by_foreign, by_family
 
 
 def _content(record: Record) -> tuple[str, np.ndarray]:
@@ -158,10 +185,17 @@ def _content(record: Record) -> tuple[str, np.ndarray]:
     return content["cell"], np.array(content["importances"], dtype=np.float64)
 
 
-def _references(records: Iterable[Record]) -> dict[tuple[str, int], Reference]:
+def family_references(records: Iterable[Record]) -> dict[tuple[str, int], tuple[str, np.ndarray]]:
+    """Cell and importances of every family reference among the records, by data set and seed."""
+    return {(r.dataset, r.fold): _content(r) for r in records if r.family == FAMILY}
+
+
+def foreign_references(records: Iterable[Record]) -> dict[tuple[str, int], Reference]:
+    """Every foreign reference among the records, by data set and seed."""
     found: dict[tuple[str, int], Reference] = {}
-    for r in records:
+    for r in (row for row in records if row.family == FOREIGN):
         cell, importances = _content(r)
+        importances = shares(importances)  # whole parts in a short file
         place = (r.dataset, r.fold)
         reference = found.setdefault(place, Reference(r.dataset, r.fold, cell, {}, {}))
         reference.r2[r.score] = r.value

@@ -1,0 +1,51 @@
+"""Records of the preset `worth` without their importances: short enough for a repository (Def. 2.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import numpy as np
+
+from .records import Record
+from .worth_methods import FAMILIES, REFERENCES
+from .worth_results import captured_by, family_references, foreign_references
+
+PARTS = 100_000  # importances of references become whole parts of their sum
+DIGITS = 5  # of captured importance and scores
+
+
+def short_records(records: Iterable[Record]) -> list[Record]:
+    """What the tables need: how much every ranking captures, in place of its importances.
+
+    References keep theirs, in whole parts, so that new rankings can be held against them: captured importance
+    changes by less than 0.0001. A ranking whose foreign reference is not finished stays as it is.
+
+    Examples
+    --------
+    >>> setting = '{"cell": "c", "importances": [0.123456, 0.876544]}'
+    >>> about = ("Digits", "classification", "classification", 0, 900, 900, 450, "reference_foreign")
+    >>> found = Record(*about, "sl", "network", "labelled", 0, "R2", True, 0.61, 2.0, 0.0, setting)
+    >>> short_records([found])[0].setting
+    '{"cell":"c","importances":[12346,87654]}'
+    """
+    records = list(records)
+    foreign, own = foreign_references(records), family_references(records)
+    found = []
+    for r in records:
+        content = json.loads(r.setting)
+        if r.family in REFERENCES and "importances" in content:
+            shares = np.array(content["importances"], dtype=np.float64)
+            shares = np.abs(shares) / max(np.abs(shares).sum(), 1e-300)
+            content["importances"] = np.round(PARTS * shares).astype(int).tolist()
+        elif r.family in FAMILIES and "importances" in content and (r.dataset, r.fold) in foreign:
+            both = captured_by(r, foreign[r.dataset, r.fold], own.get((r.dataset, r.fold)))
+            content = {"captured": [None if np.isnan(value) else round(value, DIGITS) for value in both]}
+        found.append(
+            r._replace(
+                value=float(f"{r.value:.{DIGITS}g}"),
+                seconds=float(f"{r.seconds:.2g}"),
+                setting=json.dumps(content, separators=(",", ":")),
+            )
+        )
+    return found
