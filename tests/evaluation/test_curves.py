@@ -59,7 +59,7 @@ def test_judge_and_measures_equal_twins(task, pool):
     target = make_target(rng, 40, task, unlabeled=0.4, missing=0.1)
     test_target = make_target(rng, 15, task, unlabeled=0.2, missing=0.1)
     rankings = np.array([[0.5, -1.0, 0.2, 0.1], [0, 0, 0, 0], [1, 0, 0, 0]])
-    found = judge.knn_score(rankings, train, target, test, test_target, (2, 5), pool)
+    found = judge.judge_rankings(rankings, train, target, test, test_target, (2, 5), pool)
     expected = [
         [naive.knn_score(r, train, target, test, test_target, k, pool) for k in (2, 5)] for r in rankings
     ]
@@ -70,7 +70,7 @@ def addition_curve(importances, train, target, test, test_target, k):
     """The scores of the best and of the worst 1, 2, 4, ... features, judged as `evaluate` does it."""
     sizes, best, worst = feature_subsets(importances, train.shape[1])
     data = train, target, test, test_target
-    forward, reverse = (judge.knn_score(subsets, *data, k)[:, 0] for subsets in (best, worst))
+    forward, reverse = (judge.judge_rankings(subsets, *data, k)[:, 0] for subsets in (best, worst))
     return sizes, forward, reverse
 
 

@@ -14,7 +14,7 @@ from semirank.data.encode_target import encode_target
 from semirank.evaluation.curves import area
 from semirank.evaluation.label_curves import _draw
 from semirank.judging.measures import task_score
-from semirank.results.label_curves import NO_RANKING
+from semirank.results.evaluation import NO_RANKING
 
 from ..neighbors.naive_neighbors import knn_prototypes, make_table, make_target
 

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
-from semirank.judging.knn_judge import judge_weights, knn_predict, knn_score
+from semirank.judging.knn_judge import judge_rankings, judge_weights, knn_predict
 from semirank.judging.measures import task_score
 
 from ..neighbors.naive_neighbors import knn_prototypes, make_table, make_target
@@ -35,7 +35,7 @@ def test_equals_twin(seed, task, pool, missing, grid):
     importances[1] = -1.0
     ks = (1, 4, 60)
     found = knn_predict(importances, train, target, test, ks, pool)
-    scores = knn_score(importances, train, target, test, truth, ks, pool, n_jobs=2)
+    scores = judge_rankings(importances, train, target, test, truth, ks, pool, n_jobs=2)
     assert scores.shape == (3, 3)
     for r in range(3):
         for j, k in enumerate(ks):
@@ -89,7 +89,7 @@ def test_no_labelled_neighbour():
         "classification", np.array([[np.nan], [np.nan], [1.0]]), ("y",), np.ones(1), np.array(["p", "q"])
     )
     truth = Target("classification", np.array([[0.0]]), ("y",), np.ones(1), np.array(["p", "q"]))
-    assert knn_score(np.ones(1), table, classes, at_zero, truth, 2, "all").item() == 1.0
+    assert judge_rankings(np.ones(1), table, classes, at_zero, truth, 2, "all").item() == 1.0
 
 
 def test_weights():

@@ -16,8 +16,8 @@ from semirank.judging.measures import task_score
 from semirank.judging.splits import fold_numbers
 from semirank.rankers import forest_supervision as tuning
 from semirank.rankers.forest_supervision import (
-    CV_LEVELS,
     JUDGE_LEVELS,
+    SUPERVISION_LEVELS,
     for_predictions,
 )
 from semirank.trees.ensemble import Plan, grow_forest, predict_forest, predict_out_of_bag, prepare
@@ -153,7 +153,7 @@ class TestByHand:
         X, y, tree = mixed(task)
         ranker = small(supervision="cv", n_estimators=3, task=task, hierarchy=tree).fit(X, y)
         path = {row["supervision"]: row["score"] for row in ranker.supervision_path_}
-        assert tuple(path) == CV_LEVELS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+        assert tuple(path) == SUPERVISION_LEVELS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
         for w in (0.0, 0.7, 1.0):
 
@@ -170,7 +170,7 @@ class TestByHand:
         X, y, tree = mixed(task)
         ranker = small(supervision="oob", task=task, hierarchy=tree).fit(X, y)
         path = {row["supervision"]: row["score"] for row in ranker.supervision_path_}
-        assert tuple(path) == CV_LEVELS
+        assert tuple(path) == SUPERVISION_LEVELS
         values, target = encode_features(X).values, encode_target(y, task=task, hierarchy=tree)
         for w in (0.2, 1.0):
             forest = small(supervision=w, task=task, hierarchy=tree).fit(X, y)._forest

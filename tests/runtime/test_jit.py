@@ -89,6 +89,6 @@ def test_sources_follow_kernels_and_stop_behind_others():
 def test_kernels_register_where_they_stand():
     for name in ("neighbors.kernels", "trees.random", "trees.ensemble"):
         import_module(f"semirank.{name}")
-    assert {"semirank.neighbors.kernels", "semirank.trees.random"} <= set(jit.kernel_modules())
+    assert {"semirank.neighbors.kernels", "semirank.trees.random"} <= set(jit._registered)
     assert not jit.compiled("semirank.trees.random")  # inner functions alone: nothing on disk
-    assert "semirank.trees.ensemble" not in jit.kernel_modules()
+    assert "semirank.trees.ensemble" not in jit._registered

@@ -19,8 +19,7 @@ from semirank.data.table import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.datasets.registry import open_dataset
-from semirank.rankers.forest_supervision import CV_LEVELS
-from semirank.rankers.methods import ENSEMBLES, RELIEF_INFLUENCES, RELIEF_NEIGHBORS
+from semirank.rankers.methods import ENSEMBLES, RELIEF_INFLUENCES, RELIEF_NEIGHBORS, SUPERVISION_LEVELS
 from semirank.study import PRESETS
 from semirank.study.changes import CONSTANTS_LEFT_OUT, changes_for_forests
 from semirank.study.jobs import rank_both, run_job
@@ -52,10 +51,11 @@ def study(folder):
     return Study(QUICK, 0, folder)
 
 
-def test_presets_have_the_numbers_of_the_design():
+def test_presets_have_the_numbers_of_the_definition():
     paper = PRESETS["paper"]
     assert (paper.n_folds, paper.n_labeled, paper.n_trees) == (10, (50, 100, 200, 350, 500), 100)
-    assert (paper.rule, paper.levels, paper.min_labeled, paper.tuning_trees) == ("cv", CV_LEVELS, 0, 100)
+    assert (paper.rule, paper.levels) == ("cv", SUPERVISION_LEVELS)
+    assert (paper.min_labeled, paper.tuning_trees) == (0, 100)
     assert (paper.normalize_weights, QUICK.normalize_weights) == (False, True)
     assert (QUICK.n_folds, QUICK.n_labeled, QUICK.rule) == (3, (50, 200, 500), "oob")
     assert (QUICK.levels, QUICK.tuning_trees, QUICK.min_labeled) == ((0, 0.25, 0.5, 0.75, 1), 25, 4)

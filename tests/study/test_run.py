@@ -558,7 +558,7 @@ def test_a_run_that_leaves_jobs_to_another_ends_with_1(folder, tmp_path, inline,
 def test_rankings_are_kept_and_exported(folder, tmp_path, inline, call):
     """To the bit, so that they can be judged again: here by the study's own judge."""
     from semirank.datasets.registry import open_dataset
-    from semirank.judging.knn_judge import knn_score
+    from semirank.judging.knn_judge import judge_rankings
     from semirank.study.plan import folds_of
 
     path, out = tmp_path / "study.sqlite", tmp_path / "rankings.npz"
@@ -581,7 +581,7 @@ def test_rankings_are_kept_and_exported(folder, tmp_path, inline, call):
         place = [found[name][i].item() for name in ("fold", "n_labeled", "family", "side", "score")]
         importances = found["importances"][found["start"][i] : found["start"][i + 1]]
         parts = folds[place[0]].parts(data.dataset.X, data.dataset.target, place[1])
-        again = knn_score(importances, *parts, (20, 40), "labelled", 1)
+        again = judge_rankings(importances, *parts, (20, 40), "labelled", 1)
         expected = [values[(*about, *place, "labelled", k)] for k in (20, 40)]
         assert np.ravel(again).tolist() == expected
     assert call(*words)[0] == 0
@@ -690,7 +690,7 @@ def test_a_ranking_without_a_finite_score_is_an_error(folder, monkeypatch):
 
     study = Study(PRESETS["quick"], 0, folder)
     job = module.plan_jobs(study, NAMES[:1], ["equal"], print)[0][0]
-    monkeypatch.setattr(jobs, "knn_score", lambda *_: np.array([[0.5, np.nan]]))
+    monkeypatch.setattr(jobs, "judge_rankings", lambda *_: np.array([[0.5, np.nan]]))
     outcome = perform(job, study)
     assert outcome.error.startswith("ValueError: The judge gave nan for a ranking.")
     assert outcome.records == []

@@ -75,7 +75,7 @@ def _use_scores() -> None:
     from ..data.encode_features import encode_features
     from ..data.encode_target import encode_target
     from ..data.tasks import TASKS
-    from ..judging.knn_judge import knn_score
+    from ..judging.knn_judge import judge_rankings
     from ..trees.columns import build_prototype, build_space, feature_columns, target_columns
     from ..trees.ensemble import measure_tree
     from ..trees.grow import leaves_only
@@ -89,7 +89,7 @@ def _use_scores() -> None:
     space = build_space(feature_columns(table), target_columns(target), 0.5)
     tree, wanted = leaves_only(1), OUT_OF_BAG_SCORES
     measure_tree(tree, table.values, target.labeled, weight, space, prototype, kind, wanted, seed)
-    knn_score(np.ones(2), table, target, table, target, 3)
+    judge_rankings(np.ones(2), table, target, table, target, 3)
 
 
 def _use_parts() -> None:

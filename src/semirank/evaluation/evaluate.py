@@ -21,7 +21,7 @@ from ..judging.knn_judge import judge_neighbors as usual_neighbors
 from ..judging.knn_judge import knn_predict
 from ..judging.measures import task_score
 from ..judging.splits import fold_numbers
-from ..results.evaluation import Evaluation, RankerScore
+from ..results.evaluation import NO_RANKING, Evaluation, RankerScore
 from ..runtime.progress import Progress
 from .cluster_hypothesis import cluster_hypothesis
 from .compared_methods import Method, as_methods
@@ -30,7 +30,6 @@ from .intervals import Estimate, estimate, row_groups
 from .ranking_cache import RankingCache
 
 Trials = dict[tuple[str, bool], list[np.ndarray]]  # (ranker, with unlabelled rows) -> importances by split
-NO_RANKING = "no ranking"
 _CONSTRAINTS = SHARED | {
     "n_folds": [at_least(2)], "n_repeats": [at_least(1)], "judge_neighbors": [at_least(1), None],
 }  # fmt: skip

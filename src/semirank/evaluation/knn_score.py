@@ -11,7 +11,7 @@ from ..base.parameters import SHARED, check_parameters
 from ..data.align_rows import align_rows
 from ..data.encode_features import encode_features, encode_like
 from ..data.encode_target import encode_target, encode_target_like
-from ..judging import knn_judge as judge
+from ..judging.knn_judge import judge_rankings
 from ..results.ranking import Ranking
 
 
@@ -87,7 +87,7 @@ def knn_score(
     if np.max(k, initial=0) > n_pool:
         what = "labelled training rows" if pool == "labelled" else "training rows"
         raise ValueError(f"k = {np.max(k)} is more than the {n_pool} {what}; use a smaller k.")
-    scores = judge.knn_score(importances, train, target, test, test_target, k, pool, n_jobs)
+    scores = judge_rankings(importances, train, target, test, test_target, k, pool, n_jobs)
     if np.ndim(k) == 0:
         scores = scores[:, 0]
     return scores if np.ndim(importances) > 1 else scores[0]

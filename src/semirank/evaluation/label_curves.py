@@ -17,10 +17,11 @@ from ..data.encode_target import encode_target
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import POOLS, knn_score
+from ..judging.knn_judge import POOLS, judge_rankings
 from ..judging.splits import PAPER_LABELS, Fold, semi_supervised_folds
 from ..rankers.presets import preset_parameters
-from ..results.label_curves import NO_RANKING, SIDES, LabelCurve, LabelCurves
+from ..results.evaluation import NO_RANKING
+from ..results.label_curves import SIDES, LabelCurve, LabelCurves
 from ..runtime.messages import did_you_mean
 from ..runtime.progress import Progress
 from .compared_methods import Method, as_methods
@@ -227,6 +228,6 @@ def _judge(
     """The scores of rankings from one training part on its test part."""
     weights = np.stack([*rankings.values()])
     for pool in POOLS:
-        judged = knn_score(weights, *parts, k, pool, n_jobs)
+        judged = judge_rankings(weights, *parts, k, pool, n_jobs)
         for (name, side), values in zip(rankings, judged.tolist()):
             yield from (((name, side, pool, neighbors), value) for neighbors, value in zip(k, values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.tasks import TASKS
-from ..judging.knn_judge import judge_neighbors, knn_score
+from ..judging.knn_judge import judge_neighbors, judge_rankings
 from .cells import Cell
 from .foreign_columns import FeatureSpace, target_columns
 from .foreign_models import Boosting, KernelRidge, explained, one_thread
@@ -33,7 +33,7 @@ def fair_knn(scores: np.ndarray, cell: Cell, n_labeled: int) -> np.ndarray:
     """
     target = cell.labeled(n_labeled)
     k = judge_neighbors(n_labeled)
-    found = knn_score(scores, cell.train, target, cell.test, cell.test_target, k, "labelled")[:, 0]
+    found = judge_rankings(scores, cell.train, target, cell.test, cell.test_target, k, "labelled")[:, 0]
     return TASKS[target.task].sign * found
 
 

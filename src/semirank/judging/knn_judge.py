@@ -61,7 +61,7 @@ def knn_predict(
     return np.stack([judge.predict(r, n_jobs) for r in range(len(judge.weights))])
 
 
-def knn_score(
+def judge_rankings(
     importances: np.ndarray,
     train: Table,
     train_target: Target,
@@ -85,7 +85,7 @@ def knn_score(
     >>> train, test = np.arange(100), np.arange(100, 200)
     >>> rankings = np.array([[1, 0, 0, 0, 0], [0, 1, 1, 1, 1]])
     >>> data = table.take(train), target.take(train), table.take(test), target.take(test)
-    >>> scores = knn_score(rankings, *data, k=5)
+    >>> scores = judge_rankings(rankings, *data, k=5)
     >>> bool(scores[0] < 0.1), bool(scores[1] > 1.0)  # RRMSE: smaller is better
     (True, True)
     """

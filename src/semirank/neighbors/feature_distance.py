@@ -15,6 +15,9 @@ import numpy as np
 from ..data.scaling import in_range, ranges
 from ..data.table import Table
 
+# Distances are compared after rounding to this share of the largest possible one: mathematically equal
+# distances, whose float sums differ in the last bits, are then ties and go by row number (Def. 1.6).
+CELL = 2.0**-34
 _FAR = 1000.0  # in ranges of a feature
 
 

@@ -11,12 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.jit import fast_inner, inner, kernel
-from .feature_distance import feature_distance
-
-# Distances are compared after rounding to this share of the largest possible one: mathematically equal
-# distances, whose float sums differ in the last bits, are then ties and go by row number (Def. 1.6).
-CELL = 2.0**-34
-
+from .feature_distance import CELL, feature_distance
 
 _feature_distance = inner(feature_distance)
 

@@ -15,7 +15,7 @@ from ..data.table import Table
 from ..runtime.memory import ensure_room
 from ..runtime.parallel import each
 from ..runtime.progress import Progress
-from .feature_distance import Metric, fit_metric
+from .feature_distance import CELL, Metric, fit_metric
 from .layouts import SquaredSpace, l1_layout, plain_first, squared_space, tiles
 
 # Cells of one block of distances: enough for fast matrix products, few enough to stay near the processor.
@@ -72,7 +72,7 @@ def nearest_l1(
            [0.25, 0.75],
            [0.75, 1.  ]]))
     """
-    from .kernels import CELL, l1_block
+    from .kernels import l1_block
 
     metric = fit_metric(pool) if metric is None else metric
     scaled, n_values = _in_distance(metric, pool)

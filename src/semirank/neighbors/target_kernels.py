@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.jit import fast_inner, inner, kernel
-from .kernels import CELL
+from .feature_distance import CELL
 
 # How the differences of the target variables make one distance.
 DIFFER, MEAN, SUM, SQUARE = 0, 1, 2, 3

@@ -24,16 +24,14 @@ from ..trees.ensemble import (
     predict_out_of_bag,
 )
 from ..trees.scores import OUT_OF_BAG_SCORES
+from .methods import JUDGE_MARGIN, SUPERVISION_LEVELS
 
-CV_LEVELS = tuple(np.round(np.linspace(0, 1, 11), 1).tolist())
 # Without w = 0, which ranks for no target at all: on planted problems with 50 of 1000 labels (20 seeds each
 # of classification, label sets and hierarchies) the judge took it in 11 of 60 cases and lost the planted
 # features in each of them; without it all 60 were solved (so were 20 of regression, either way). These
 # problems have no clusters, so they cannot show what w = 0 might gain where there are some.
 JUDGE_LEVELS = (0.25, 0.5, 0.75, 1.0)
 JUDGE_TREES = 25
-# w = 1 unless another level is better by this share of its score, so that little is left to chance.
-JUDGE_MARGIN = 0.02
 
 
 class Choice(NamedTuple):
@@ -80,7 +78,7 @@ def choose_supervision(
     table = data.table
     fold = fold_numbers(target, n_folds, np.random.default_rng([plan.seed, 2**31]))
     if levels is None:
-        levels = JUDGE_LEVELS if rule == "judge" else CV_LEVELS
+        levels = JUDGE_LEVELS if rule == "judge" else SUPERVISION_LEVELS
     if rule == "judge":
         plan = plan._replace(n_trees=min(plan.n_trees, JUDGE_TREES))
     else:
@@ -141,7 +139,7 @@ def _best(path: list[dict[str, float]], task: str) -> float:
 
 
 def _unless_better(path: list[dict[str, float]], task: str) -> float:
-    """w = 1, or the best level if that is clearly better."""
+    """w = 1, or the best level if that is clearly better, so that little is left to chance."""
     best, score = _best(path, task), {row["supervision"]: row["score"] for row in path}
     gain = TASKS[task].sign * (score[best] - score[1.0])
     return best if gain > JUDGE_MARGIN * abs(score[1.0]) else 1.0

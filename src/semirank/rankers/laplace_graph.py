@@ -9,6 +9,7 @@ import numpy as np
 from ..data.scaling import in_range, ranges
 from ..data.table import Table
 from ..data.target import Target
+from ..neighbors.feature_distance import CELL
 from ..neighbors.search import nearest_points, row_blocks, run_parts
 from ..neighbors.target_distance import TargetSpace, target_space
 from ..runtime.memory import ensure_room
@@ -154,8 +155,6 @@ def mixed_neighbors(
     progress: Progress | None,
 ) -> np.ndarray:
     """The k nearest rows of every row under the mixed distance (n_rows x k)."""
-    from ..neighbors.kernels import CELL
-
     k = min(k, len(columns) - 1)
     known, unknown = np.flatnonzero(labeled), np.flatnonzero(~labeled)
     out = np.empty((len(columns), k), np.int64)

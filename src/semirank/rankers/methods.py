@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 from ..trees.scores import IMPORTANCES
 
 ENSEMBLES = ("random_forest", "extra_trees", "bagging")
+# The supervision levels w that the paper's rule compares, and how much better than w = 1 a level must be, as
+# a share of the score at w = 1, for the rule "judge" to take it (Def. 1.5).
+SUPERVISION_LEVELS = tuple(i / 10 for i in range(11))
+JUDGE_MARGIN = 0.02
 # Relief's settings without tuning, and those that tuning compares: the paper's grid. The setting without
 # tuning comes first, so that it wins ties.
 RELIEF_NEIGHBORS = (15, 20, 30)
@@ -78,7 +82,7 @@ _PAPER_FOLDS = {"n_folds": 4}  # of the labelled rows, for w and for Relief's se
 _PAPER_FOREST = {
     "n_estimators": 100,
     "supervision": "cv",
-    "supervision_grid": tuple(i / 10 for i in range(11)),
+    "supervision_grid": SUPERVISION_LEVELS,
     "normalize_weights": False,
     "min_labeled": 0,
     **_PAPER_FOLDS,

@@ -15,13 +15,12 @@ import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-from ..neighbors.feature_distance import Metric, fit_metric
+from ..neighbors.feature_distance import CELL, Metric, fit_metric
 from ..neighbors.layouts import plain_first
 from ..neighbors.search import nearest_l1, row_blocks, run_parts
 from ..neighbors.target_distance import TargetSpace, target_space
 from ..runtime.progress import Progress
 
-_EQUAL = 2.0**-34  # distances this close are equal, as in the neighbour search
 _NONE = 1e-12  # a sum below this share of all pair weights is rounding: the term it divides is 0
 
 
@@ -159,7 +158,7 @@ def closeness(distance: np.ndarray, labeled: np.ndarray) -> np.ndarray:
         return out
     apart = distance[~labeled]
     span = apart.max() - apart.min()
-    out[~labeled] = (apart.max() - apart) / span if span > _EQUAL else 0.5
+    out[~labeled] = (apart.max() - apart) / span if span > CELL else 0.5
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,7 @@ def targets(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
     # More names than fit would be an unreadable smear; every step-th one keeps the axis honest.
     step = max(1, -(-n_targets // 40))
     shown = range(0, n_targets, step)
-    ax.set_xticks(list(shown), [_literal(names[j]) for j in shown], rotation=90)
+    ax.set_xticks(list(shown), [literal(names[j]) for j in shown], rotation=90)
     return ax
 
 
@@ -88,6 +89,60 @@ def figure_class() -> Any:
     return _matplotlib("figure").Figure
 
 
+def literal(name: str) -> str:
+    """A name in which a dollar sign does not start a formula."""
+    return name.replace("$", r"\$")
+
+
+def curve_panels(
+    rows: Mapping[str, str],
+    columns: Mapping[int, str],
+    levels: Sequence[int],
+    y_label: str,
+    draw: Callable[[Any, str, int], dict[str, Any]],
+) -> tuple[Any, dict[str, Any]]:
+    """Curves over the number of labels: a row of panels for each judge, a column for each k.
+
+    Parameters
+    ----------
+    rows : mapping of str to str
+        Judges, and what they are called.
+    columns : mapping of int to str
+        Numbers of neighbours, and what they are called.
+    levels : sequence of int
+        Numbers of labels.
+    y_label : str
+    draw : callable
+        Draws into (axes, judge, k) and returns the lines for the legend, by name.
+
+    Returns
+    -------
+    figure, dict of str to line
+    """
+    figure = figure_class()(figsize=(4.6 * len(columns), 6.6), layout="constrained")
+    panels = figure.subplots(len(rows), len(columns), sharex=True, sharey=True, squeeze=False)
+    lines: dict[str, Any] = {}
+    for row, (judge, words) in zip(panels, rows.items()):
+        for ax, (k, near) in zip(row, columns.items()):
+            lines |= draw(ax, judge, k)
+            ax.set_title(f"{near}, {words}")
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.grid(axis="y", color="0.9", linewidth=0.7)
+        row[0].set_ylabel(y_label)
+    for ax in panels[-1]:
+        ax.set_xlabel("labelled rows L")
+        ax.set_xticks(levels, [str(level) for level in levels])
+    return figure, lines
+
+
+def curve_legend(lines: Mapping[str, Any], *sides: str) -> tuple[list[Any], list[str]]:
+    """Keys and words of a legend: the lines, then what solid and dashed lines are."""
+    from matplotlib.lines import Line2D
+
+    dashes = [Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--")]
+    return [*lines.values(), *dashes], [*map(literal, lines), *sides]
+
+
 def _axes(width: float, height: float) -> Any:
     return _matplotlib("pyplot").subplots(figsize=(width, height), layout="constrained")[1]
 
@@ -100,13 +155,8 @@ def _matplotlib(module: str) -> Any:
 
 
 def _label_features(ax: Axes, ranking: Ranking, rows: np.ndarray) -> None:
-    ax.set_yticks(np.arange(len(rows)), [_literal(ranking.names[i]) for i in rows])
+    ax.set_yticks(np.arange(len(rows)), [literal(ranking.names[i]) for i in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
-
-
-def _literal(name: str) -> str:
-    """A dollar sign in a name is not the start of a formula."""
-    return name.replace("$", r"\$")
 
 
 def _scores(ax: Any, found: Evaluation) -> None:
@@ -118,7 +168,7 @@ def _scores(ax: Any, found: Evaluation) -> None:
     if found.effect is not None:
         ax.plot(semi, rows, "D", color=BLUE, label="semi-supervised")
     ax.axvline(supervised[-1], color=GREY, linestyle=":", linewidth=1)
-    ax.set_yticks(rows, [_literal(r.name) for r in found.rankers])
+    ax.set_yticks(rows, [literal(r.name) for r in found.rankers])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"{found.measure} ({'larger' if found.greater_is_better else 'smaller'} is better)")
     ax.locator_params(axis="x", nbins=5)

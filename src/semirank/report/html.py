@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..data.tasks import TASKS
+from ..rankers.methods import JUDGE_MARGIN
 from ..results.agreement import agreement
 from ..results.ranking import CHOICE_NAMES, Ranking
 from .svg_charts import Curve, heat_map, line_chart, number, number_grid, table, text
@@ -107,7 +108,8 @@ def _json(value: Any) -> str:
     return raw
 
 
-def _section(title: str, hint: str, body: str, name: str = "") -> str:
+def section(title: str, hint: str, body: str, name: str = "") -> str:
+    """A part of a page under its heading; the arguments are HTML, `name` is that of a link to it."""
     label = f' id="{name}"' if name else ""
     return f'<section{label}><h2>{title}</h2><p class="hint">{hint}</p>{body}</section>'
 
@@ -153,7 +155,7 @@ def _features() -> str:
         "<noscript><p>The table needs JavaScript.</p></noscript>"
     )
     hint = "Click a column to sort. Bars show the score, whiskers one standard error to each side."
-    return _section("Ranked features", hint, body, "features")
+    return section("Ranked features", hint, body, "features")
 
 
 def _table_data(ranking: Ranking) -> dict[str, Any]:
@@ -213,8 +215,8 @@ def _choice(ranking: Ranking) -> str:
     what = ", ".join(f"{text(_parameter(name))} = {number(ranking.choice[name])}" for name in tuned)
     hint = f"Settings tried and their score ({measure}{_direction(ranking.task)}); chosen: {what}."
     if ranking.settings.get("supervision") == "judge":
-        hint += " w = 1 is kept unless another w is better by 2\u00a0%."
-    return _section("How it was tuned", hint, picture + details, "choice")
+        hint += f" w = 1 is kept unless another w is better by {100 * JUDGE_MARGIN:g}\u00a0%."
+    return section("How it was tuned", hint, picture + details, "choice")
 
 
 def _direction(task: str) -> str:
@@ -269,7 +271,7 @@ def _agreement(ranking: Ranking) -> str:
         curves.append(Curve(f"{a} and {b}", points.tolist(), found.fuji[points - 1].tolist(), dots=False))
     picture = line_chart(curves, "number of best features", "fuzzy Jaccard index") if len(ranking) > 1 else ""
     hint = "Where the method's scores agree, the order is no accident of one of them; 1 is full agreement."
-    return _section("Agreement of the scores", hint, table(rows) + picture, "agreement")
+    return section("Agreement of the scores", hint, table(rows) + picture, "agreement")
 
 
 def _teacher(ranking: Ranking) -> str:
@@ -286,7 +288,7 @@ def _teacher(ranking: Ranking) -> str:
         "A teacher predicted what is unknown of the target. Each member also predicted labels that it had "
         "not seen: a loss of 1 knows nothing, 0 knows all; a larger score is better."
     )
-    return _section("What the teacher found", hint, table(rows), "teacher")
+    return section("What the teacher found", hint, table(rows), "teacher")
 
 
 def _held_out(found: Mapping[str, Any], name: str) -> dict[str, float]:
@@ -317,7 +319,7 @@ def _heat_section(ranking: Ranking, scores: np.ndarray, names: Sequence[str], on
         hint += f" Shown are the {len(shown)} of {len(names)} {many} with the largest scores."
     rows = [ranking.names[i] for i in features]
     columns = [names[j] for j in shown]
-    return _section(f"Scores per {one}", hint, heat_map(rows, columns, values[:, shown]), many)
+    return section(f"Scores per {one}", hint, heat_map(rows, columns, values[:, shown]), many)
 
 
 def _missing(ranking: Ranking) -> str:
@@ -325,7 +327,7 @@ def _missing(ranking: Ranking) -> str:
     if share is None:
         return ""
     if not share.any():
-        return _section("Missing values", "No feature value is missing.", "", "missing")
+        return section("Missing values", "No feature value is missing.", "", "missing")
     worst = [i for i in np.argsort(-share, kind="stable")[:12] if share[i] > 0]
     ranks = ranking.ranks
     rows = "".join(
@@ -342,7 +344,7 @@ def _missing(ranking: Ranking) -> str:
         f"{100 * share.mean():.3g} % of all feature values are missing; {int((share > 0).sum())} of "
         f"{len(ranking)} features have gaps. The emptiest:"
     )
-    return _section("Missing values", hint, body, "missing")
+    return section("Missing values", hint, body, "missing")
 
 
 def _evaluation(evaluation: Mapping[str, Any]) -> str:
@@ -356,7 +358,7 @@ def _evaluation(evaluation: Mapping[str, Any]) -> str:
         picture = line_chart(curves, one.get("x_label", ""), one.get("y_label", ""))
         parts.append(f"<h3>{text(one.get('title', ''))}</h3>{picture}")
     hint = " ".join(text(sentence) for sentence in evaluation.get("sentences", ()))
-    return _section("Evaluation", hint, "".join(parts), "evaluation")
+    return section("Evaluation", hint, "".join(parts), "evaluation")
 
 
 def _reproduce(ranking: Ranking) -> str:
@@ -380,7 +382,7 @@ def _reproduce(ranking: Ranking) -> str:
     seed = _parameters(ranking).get("random_state")
     seed = "" if seed is None else f", seed {number(seed)}"
     hint = f"Made with semirank {text(ranking.version)}{seed}."
-    return _section("Reproduce", hint, "".join(body), "reproduce")
+    return section("Reproduce", hint, "".join(body), "reproduce")
 
 
 def _parameters(ranking: Ranking) -> dict[str, Any]:

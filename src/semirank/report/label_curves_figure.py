@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..results.label_curves import JUDGE_WORDS, JUDGES, NO_RANKING, SIDES
-from .figures import GREY, figure_class
+from ..results.evaluation import NO_RANKING
+from ..results.label_curves import JUDGE_WORDS, JUDGES, SIDES
+from .figures import GREY, curve_legend, curve_panels
 
 if TYPE_CHECKING:
     from ..results.label_curves import LabelCurves
@@ -17,28 +19,20 @@ MARKERS = "osD^v"
 
 def draw(found: LabelCurves) -> Any:
     """A row for each judge, a column for each k; solid with unlabelled rows, dashed without."""
-    from matplotlib.lines import Line2D
-
-    figure = figure_class()(figsize=(4.6 * len(found.k), 6.6), layout="constrained")
-    panels = figure.subplots(len(JUDGES), len(found.k), sharex=True, sharey=True, squeeze=False)
-    lines: dict[str, Any] = {}
-    for row, judge in zip(panels, JUDGES):
-        for ax, k in zip(row, found.k):
-            lines |= _draw_panel(ax, found, judge, k)
-            ax.set_title(f"{k} neighbours, {JUDGE_WORDS[judge]}")
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.grid(axis="y", color="0.9", linewidth=0.7)
-        row[0].set_ylabel(f"{found.measure} ({'larger' if found.greater_is_better else 'smaller'} is better)")
-    for ax in panels[-1]:
-        ax.set_xlabel("labelled rows L")
-        ax.set_xticks(found.n_labeled, [str(n) for n in found.n_labeled])
-    keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
-    names = [*(name.replace("$", r"\$") for name in lines), *SIDES]
+    way = "larger" if found.greater_is_better else "smaller"
+    figure, lines = curve_panels(
+        JUDGE_WORDS,
+        {k: f"{k} neighbours" for k in found.k},
+        found.n_labeled,
+        f"{found.measure} ({way} is better)",
+        partial(_draw_panel, found),
+    )
+    keys, names = curve_legend(lines, *SIDES)
     figure.legend(keys, names, loc="outside lower center", ncols=min(len(keys), 4), frameon=False)
     return figure
 
 
-def _draw_panel(ax: Any, found: LabelCurves, judge: str, k: int) -> dict[str, Any]:
+def _draw_panel(found: LabelCurves, ax: Any, judge: str, k: int) -> dict[str, Any]:
     """The curves of one panel; the solid line of each ranker is returned for the legend."""
     lines = {}
     for i, name in enumerate((*found.rankers, NO_RANKING)):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..data.tasks import TASKS
-from ..results.label_curves import JUDGE_WORDS, JUDGES, NO_RANKING, SIDES
-from .html import head, tiles
+from ..results.evaluation import NO_RANKING
+from ..results.label_curves import JUDGE_WORDS, JUDGES, SIDES
+from .html import head, section, tiles
 from .svg_charts import Curve, line_chart, table, text
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ def render(found: LabelCurves) -> str:
     rows = [dict(zip(found.to_columns(), row)) for row in zip(*found.to_columns().values())]
     hint = "Areas of the semi-supervised curves against the supervised ones; above 0 they are better."
     sections = [
-        _section("What the unlabelled rows brought", hint, table(found.differences())),
-        *(_section(f"The {JUDGE_WORDS[judge]}", HINTS[judge], _charts(found, judge)) for judge in JUDGES),
-        _section("All curves", "Means over folds, weighted by the sizes of the test parts.", table(rows)),
+        section("What the unlabelled rows brought", hint, table(found.differences())),
+        *(section(f"The {JUDGE_WORDS[judge]}", HINTS[judge], _charts(found, judge)) for judge in JUDGES),
+        section("All curves", "Means over folds, weighted by the sizes of the test parts.", table(rows)),
         _reproduce(found),
     ]
     numbers = [
@@ -57,10 +58,6 @@ def render(found: LabelCurves) -> str:
 </body>
 </html>
 """
-
-
-def _section(title: str, hint: str, body: str) -> str:
-    return f'<section><h2>{text(title)}</h2><p class="hint">{text(hint)}</p>{body}</section>'
 
 
 def _charts(found: LabelCurves, judge: str) -> str:
@@ -85,4 +82,4 @@ def _reproduce(found: LabelCurves) -> str:
     body = f'<h3>Notes</h3><ul class="notes">{notes}</ul>' if notes else ""
     for title, code in found.origin.items():
         body += f"<h3>{text(title.capitalize())}</h3><div class='code'><pre>{text(code)}</pre></div>"
-    return _section("Reproduce", f"Made with semirank {found.version}, seed {found.seed}.", body)
+    return section("Reproduce", f"Made with semirank {found.version}, seed {found.seed}.", body)

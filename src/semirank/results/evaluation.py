@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,12 @@ import numpy as np
 from .. import __version__
 from ..runtime.atomic_write import atomic_write
 from .data_frame import make_frame
+from .files import suffix_of
 from .ranking import Ranking, plain
 from .text_table import printable, text_table
 
 FORMATS = (".json", ".html")
+NO_RANKING = "no ranking"  # all features taken equally
 VERDICTS = {1: "helped", 0: "no difference", -1: "hurt"}
 
 
@@ -245,10 +246,7 @@ class Evaluation:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``.json`` (everything) or ``.html`` (the report of `ranking` with the evaluation in it)."""
-        suffix = Path(path).suffix.lower()
-        if suffix not in FORMATS:
-            raise ValueError(f"{path}: the extension must be one of {', '.join(FORMATS)}.")
-        if suffix == ".html":
+        if suffix_of(path, FORMATS) == ".html":
             from ..report.html import render
 
             text = render(self.ranking, evaluation=self.to_dict())

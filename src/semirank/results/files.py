@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ FORMATS = (".json", ".csv", ".fimp", ".html")
 
 def save(ranking: Ranking, path: str | PathLike[str]) -> None:
     """Write `ranking` in the format of the extension, whole or not at all."""
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix == ".html":
         from ..report.html import render
 
@@ -35,7 +35,7 @@ def save(ranking: Ranking, path: str | PathLike[str]) -> None:
 
 def load(path: str | PathLike[str], make: Callable[[dict[str, Any]], Ranking]) -> Ranking:
     """Read a ranking from json, csv or fimp; `make` builds it from its fields."""
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix == ".html":
         raise ValueError(f"{path}: a report cannot be read back; save the ranking as .json as well.")
     read = {".json": from_json, ".csv": from_csv, ".fimp": from_fimp}[suffix]
@@ -232,8 +232,9 @@ def _unbracket(text: str) -> list[str]:
     return [item.strip() for item in text.strip().removeprefix("[").removesuffix("]").split(",")]
 
 
-def _suffix(path: str | PathLike[str]) -> str:
+def suffix_of(path: str | PathLike[str], formats: Sequence[str] = FORMATS) -> str:
+    """The extension of a file; another one than those of the formats is an error."""
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise ValueError(f"{path}: the extension must be one of {', '.join(FORMATS)}.")
+    if suffix not in formats:
+        raise ValueError(f"{path}: the extension must be one of {', '.join(formats)}.")
     return suffix

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__
+from ..runtime.atomic_write import atomic_write
 from .data_frame import make_frame
+from .evaluation import NO_RANKING
+from .files import suffix_of
 from .ranking import plain
-from .text_table import printable, text_table
+from .text_table import csv_text, printable, text_table
 
 FORMATS = (".json", ".csv", ".html")
-NO_RANKING = "no ranking"
 SIDES = {"semi-supervised": True, "supervised": False}  # side -> whether unlabelled rows take part
 # What is subtracted from what: the judge's pool for the semi-supervised and for the supervised side. With the
 # same pool a difference is due to the ranking alone; the paper lets the pool differ as well (Def. 2.2).
@@ -201,21 +200,14 @@ class LabelCurves:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``.json`` (everything), ``.csv`` (the curves) or ``.html`` (a page with all of it)."""
-        from ..runtime.atomic_write import atomic_write
-
-        suffix = Path(path).suffix.lower()
-        if suffix not in FORMATS:
-            raise ValueError(f"{path}: the extension must be one of {', '.join(FORMATS)}.")
+        suffix = suffix_of(path, FORMATS)
         if suffix == ".html":
             from ..report.label_curves_page import render
 
             text = render(self)
         elif suffix == ".csv":
-            stream = io.StringIO()
-            writer = csv.writer(stream, lineterminator="\n")
             columns = self.to_columns()
-            writer.writerows([list(columns), *zip(*columns.values())])
-            text = stream.getvalue()
+            text = csv_text(columns, zip(*columns.values()))
         else:
             text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
         atomic_write(path, text)

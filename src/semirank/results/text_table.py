@@ -1,7 +1,9 @@
-"""Tables as text: columns of equal width, numbers point under point, bars of blocks."""
+"""Tables as text: CSV, and for people columns of equal width, numbers point under point, bars of blocks."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,21 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Contai
         "  ".join(side(cell, width) for side, cell, width in zip(sides, line, widths)).rstrip()
         for line in lines
     )
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """The text of a CSV file.
+
+    Examples
+    --------
+    >>> csv_text(("a", "b"), [(1, "x,y"), (None, 0.5)])
+    'a,b\\n1,"x,y"\\n,0.5\\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def printable(text: str) -> str:

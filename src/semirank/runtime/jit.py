@@ -11,7 +11,7 @@ A cache that cannot be read or written costs time, never a result: see `_KernelC
 for the text of a kernel's file and of all files it imports from (`sources`); after an edit it is compiled
 anew.
 
-Every decorator registers the module of its function, so that others can ask `kernel_modules` and `compiled`.
+Every decorator registers the module of its function, so that others can ask whether it is `compiled`.
 """
 
 from __future__ import annotations
@@ -41,11 +41,6 @@ _njit: Any = njit  # its type hints leave out options that it takes
 _registered: dict[str, list[_KernelCache]] = {}
 
 _IMPORT = re.compile(r"^from (\.+[\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
-
-
-def kernel_modules() -> list[str]:
-    """Names of the imported modules that hold kernels, those without an entry point included."""
-    return sorted(_registered)
 
 
 def compiled(module: str) -> bool:

@@ -6,14 +6,17 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.tasks import HEADINGS
-from ..report.figures import figure_class
+from ..report.figures import curve_legend, curve_panels, figure_class, literal
+from ..results.evaluation import NO_RANKING
+from ..results.label_curves import JUDGE_WORDS
+from ..results.label_curves import SIDES as LABEL_SIDES
 from ..runtime.atomic_write import atomic_write_all
 from ..runtime.messages import plural
 from .plan import SCORES
@@ -32,7 +35,7 @@ STYLES = {
     "laplace": ("#b8860b", "v"),
     "equal": ("0.45", "x"),
 }
-NAMES = {"equal": "no ranking"}
+NAMES = {"equal": NO_RANKING}
 GROUP_STYLES = dict(zip(HEADINGS, STYLES.values()))
 SIZES: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 10, "svg.hashsalt": "semirank"}
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False}
@@ -133,35 +136,25 @@ def file_name(name: str) -> str:
 @_styled
 def curves(results: Results, name: str) -> Any:
     """Scores over L: a row for each judge, a column for each k; solid SSL, dashed SL."""
-    from matplotlib.lines import Line2D
-
     about = results.about[name]
-    rows = {"fair": "fair judge", "paper": "paper's judge"}
-    figure = figure_class()(figsize=(4.6 * len(results.ks), 6.6), layout="constrained")
-    panels = figure.subplots(len(rows), len(results.ks), sharex=True, sharey=True, squeeze=False)
-    lines: dict[str, Any] = {}
     levels, n_folds = levels_and_folds(results.cells(name))
-    for i, definition in enumerate(rows):
-        for j, k in enumerate(results.ks):
-            ax = panels[i, j]
-            lines |= _draw_curves(ax, results, name, definition, k)
-            ax.set_title(f"{k}NN, {rows[definition]}")
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.grid(axis="y", color="0.9", linewidth=0.7)
-    for ax in panels[-1]:
-        ax.set_xlabel("labelled rows L")
-        ax.set_xticks(levels, [str(level) for level in levels])
-    for ax in panels[:, 0]:
-        ax.set_ylabel(f"{about.measure} ({'larger' if about.greater_is_better else 'smaller'} is better)")
+    way = "larger" if about.greater_is_better else "smaller"
+    figure, lines = curve_panels(
+        JUDGE_WORDS,
+        {k: f"{k}NN" for k in results.ks},
+        levels,
+        f"{about.measure} ({way} is better)",
+        partial(_draw_curves, results, name),
+    )
     heading = f"{results.shown_name(name)} ({about.group}, {plural(n_folds, 'fold')})"
-    figure.suptitle(_literal(heading), fontsize=11)
-    keys = [*lines.values(), *(Line2D([], [], color="0.2", linestyle=dash) for dash in ("-", "--"))]
-    names = [*(NAMES.get(score, score) for score in lines), "semi-supervised", "supervised"]
+    figure.suptitle(literal(heading), fontsize=11)
+    shown = {NAMES.get(score, score): line for score, line in lines.items()}
+    keys, names = curve_legend(shown, *LABEL_SIDES)
     figure.legend(keys, names, ncols=len(keys), handlelength=2.0, columnspacing=1.1, **LEGEND)
     return _settled(figure)
 
 
-def _draw_curves(ax: Any, results: Results, name: str, definition: str, k: int) -> dict[str, Any]:
+def _draw_curves(results: Results, name: str, ax: Any, definition: str, k: int) -> dict[str, Any]:
     """The curves of one panel; the solid line of each score is returned for the legend."""
     lines = {}
     for score in (*SCORES, "equal"):
@@ -293,11 +286,6 @@ def critical_difference(found: Comparison, title: str) -> Any:
     )
     centred = {"ha": "center", "va": "top"}
     height = figure.get_figheight()
-    figure.text(0.5, 1 - 0.1 / height, _literal(title), fontsize=11, **centred)
+    figure.text(0.5, 1 - 0.1 / height, literal(title), fontsize=11, **centred)
     figure.text(0.5, 1 - 0.33 / height, hint, fontsize=8.5, color="0.35", **centred)
     return figure
-
-
-def _literal(text: str) -> str:
-    """A dollar sign in a name is not the start of a formula."""
-    return text.replace("$", r"\$")

@@ -15,7 +15,7 @@ import numpy as np
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
-from ..judging.knn_judge import POOLS, knn_score
+from ..judging.knn_judge import POOLS, judge_rankings
 from .job import Job, Preset, Study, stable_number
 from .plan import SIDES, folds_of
 from .rankings import JobRanking
@@ -53,7 +53,7 @@ def prepare_job(job: Job, study: Study) -> None:
     train, target = train.take(rows), target.take(rows)
     rank_both(job.family, train, target, small, 0)
     for pool in POOLS:
-        knn_score(np.ones(train.shape[1]), train, target, train, target, small.judge_k, pool, 1)
+        judge_rankings(np.ones(train.shape[1]), train, target, train, target, small.judge_k, pool, 1)
     _prepared.add((job.dataset, job.family))
 
 
@@ -66,7 +66,8 @@ class Result(NamedTuple):
 
 def run_job(job: Job, study: Study) -> Result:
     """Rank and judge; the result depends on the arguments and the data alone, but for the seconds."""
-    train, train_target, test, test_target = _parts(job, study)
+    parts = _parts(job, study)
+    train, train_target, test, _ = parts
     seed = stable_number(study.seed, *job.place)
     found = rank_both(job.family, train, train_target, study.preset, seed)
     names = [(side, score) for side, ranked in found.items() for score in ranked.scores]
@@ -76,7 +77,7 @@ def run_job(job: Job, study: Study) -> Result:
     about = (job.dataset, task.name, job.group, job.fold, job.n_labeled, n_labels, len(test), job.family)
     records = []
     for pool in POOLS:
-        judged = knn_score(rankings, train, train_target, test, test_target, study.preset.judge_k, pool, 1)
+        judged = judge_rankings(rankings, *parts, study.preset.judge_k, pool, 1)
         if not np.isfinite(judged).all():
             raise ValueError(f"The judge gave {judged[~np.isfinite(judged)][0]} for a ranking.")
         for (side, score), values in zip(names, judged.tolist()):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..report.svg_charts import text as escaped
+from ..results.text_table import csv_text
 
 
 @dataclass(frozen=True)
@@ -120,18 +119,3 @@ def _plain(value: str) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """The text of a CSV file.
-
-    Examples
-    --------
-    >>> csv_text(("a", "b"), [(1, "x,y"), (None, 0.5)])
-    'a,b\\n1,"x,y"\\n,0.5\\n'
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()

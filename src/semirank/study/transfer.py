@@ -16,13 +16,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from ..results.text_table import csv_text
 from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
 from .job import Job, Study
 from .plan import WORTH, find_preset, judged_values
 from .records import Record
 from .store import NEW_JOB, Store, insert_results, scratch_tables
-from .table_format import csv_text
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from numbers import Integral
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.estimator import PredictorMixin, larger_is_better
-from ..base.parameters import seed_of
+from ..base.parameters import at_least, seed_of
 from ..data.table import Table
 from ..data.target import Target
 from ..runtime.parallel import each, one_blas_thread
@@ -42,6 +42,7 @@ def labels_are_enough(target: Target) -> bool:
     return int(target.labeled.sum()) >= MIN_LABELED
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Teacher(PredictorMixin):
     """Predict the target of every row from the labelled ones, by several models of different kinds.
 
@@ -60,18 +61,6 @@ class Teacher(PredictorMixin):
     max_rows : int, default=10000
         Rows of the graph; beyond that unlabelled rows are a sample, and the others take the answers of their
         nearest rows in it. At most half as many labelled rows are learnt from.
-    task : {"auto", "classification", "regression", "multi_target", "multi_label", "hierarchical"}
-        "auto" looks at y and says back what it found in `notes_`.
-    hierarchy : Hierarchy, path strings, parent lists or edges, optional
-        For label sets with a hierarchy.
-    hierarchy_decay : float, default=0.75
-        Weight of a label relative to the mean of its parents.
-    categorical_features : "from_dtype", mask, indices, names or None, default="from_dtype"
-    unlabeled : optional
-        A value of y that means "unknown" besides NaN and None, for example -1. Never guessed.
-    n_jobs : int, optional
-        Through joblib. Results do not depend on it.
-    random_state : int, RandomState or None
 
     Attributes
     ----------
@@ -87,10 +76,6 @@ class Teacher(PredictorMixin):
         no label is more likely than any of its parents.
     predicted_ : ndarray of bool, of the same shape
         Cells that are the teacher's, not the truth.
-    task_ : str
-    n_labeled_ : int
-    notes_ : list of str
-        What was found and decided, one sentence each.
     timings_ : dict of str to float
 
     Notes
@@ -114,28 +99,10 @@ class Teacher(PredictorMixin):
     ((300, 1), 260)
     """
 
-    def __init__(
-        self,
-        *,
-        members: Sequence[Any] = tuple(MEMBERS),
-        max_rows: int = 10_000,
-        task: str = "auto",
-        hierarchy: Any = None,
-        hierarchy_decay: float = 0.75,
-        categorical_features: Any = "from_dtype",
-        unlabeled: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ):
-        self.members = members
-        self.max_rows = max_rows
-        self.task = task
-        self.hierarchy = hierarchy
-        self.hierarchy_decay = hierarchy_decay
-        self.categorical_features = categorical_features
-        self.unlabeled = unlabeled
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    members: Sequence[Any] = tuple(MEMBERS)
+    max_rows: int = 10_000
+
+    _parameter_constraints = {"max_rows": [at_least(100)]}  # noqa: RUF012  as scikit-learn has it
 
     def fit(self, X: Any, y: Any, progress: Progress | None = None) -> Teacher:
         """Learn from the labelled rows, weigh the members and complete the target.
@@ -153,7 +120,8 @@ class Teacher(PredictorMixin):
         self
         """
         began = time.perf_counter()
-        members = self._check_parameters()
+        self._check()
+        members = read_members(self.members)
         table, target = self._encode(X, y)
         if not labels_are_enough(target):
             raise ValueError(
@@ -165,13 +133,6 @@ class Teacher(PredictorMixin):
             self._learn(table, target, members, progress)
         self.timings_ = {"teacher": time.perf_counter() - began}
         return self
-
-    def _check_parameters(self) -> list[Member]:
-        if not isinstance(self.max_rows, Integral) or isinstance(self.max_rows, bool) or self.max_rows < 100:
-            raise ValueError(f"max_rows={self.max_rows!r} must be a whole number of at least 100.")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0.")
-        return read_members(self.members)
 
     def _learn(self, table: Table, target: Target, members: list[Member], progress: Progress | None) -> None:
         space = fit_space(table)
