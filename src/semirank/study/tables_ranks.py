@@ -13,7 +13,7 @@ from .plan import FAMILIES, FOREST_SCORES, SCORES, SIDES
 from .results import Matrix, Results
 from .statistics import Comparison, compare, friedman, rank_rows
 from .table_format import StudyTable
-from .tables_words import JUDGES, basis, chosen_ensembles, join, left_out
+from .tables_words import JUDGE_NAMES, basis, chosen_ensembles, join, left_out
 
 
 class Ranked(NamedTuple):
@@ -50,14 +50,14 @@ def best_ensembles(results: Results) -> StudyTable:
     """Table 2: average ranks of the ensembles for each score."""
     ranked, bold = [], set()
     rows: list[tuple[Any, ...]] = []
-    for (label, names), score, (side, pool) in product(results.selections(), FOREST_SCORES, JUDGES):
+    for (label, names), score, (side, pool) in product(results.selections(), FOREST_SCORES, JUDGE_NAMES):
         matrix = results.ensemble_matrix(names, ENSEMBLES, side, score, pool)
         printed = paper_tables()["ensemble_ranks"].get(label, {}).get(score, {}).get(side, {})
         chosen = results.ensembles.get((label, side, pool, score))
         if chosen is not None:
             bold.add((len(rows), 4 + ENSEMBLES.index(chosen)))
         p = friedman(rank_rows(matrix.values)) if matrix.names else None
-        ranked.append(Ranked((label, score, JUDGES[side, pool]), matrix, ENSEMBLES, printed))
+        ranked.append(Ranked((label, score, JUDGE_NAMES[side, pool]), matrix, ENSEMBLES, printed))
         rows.append(ranked[-1].cells(ENSEMBLES, p))
     text = "Average ranks of the three ensembles by the area under the "
     text += f"{results.ks[-1]}NN curve over L, 1 is the best."
@@ -88,7 +88,7 @@ def ensemble_times(results: Results) -> StudyTable:
 def compared_rankings(results: Results) -> list[Ranked]:
     """Every judge and set of data sets that has a ranking; each forest score by its chosen ensemble."""
     ranked = []
-    for ((side, pool), judge), (label, names) in product(JUDGES.items(), results.selections()):
+    for ((side, pool), judge), (label, names) in product(JUDGE_NAMES.items(), results.selections()):
         if scores := results.compared_everywhere(names):
             matrix = results.quality_matrix(names, [(side, score, pool) for score in scores])
             found = compare(scores, matrix.values) if matrix.names and len(scores) > 1 else None
@@ -105,7 +105,7 @@ def quality(results: Results, ranked: Sequence[Ranked]) -> StudyTable:
         "chosen ensemble; 1 is the best."
     )
     columns = ("judge", "group", *_columns(SCORES, "Friedman p"))
-    notes = [basis(results, results.about), *chosen_ensembles(results, JUDGES)]
+    notes = [basis(results, results.about), *chosen_ensembles(results, JUDGE_NAMES)]
     notes += left_out(one.matrix for one in ranked)
     bold = _best(rows, len(SCORES))
     return StudyTable("6_quality", "Which ranking is best", text, columns, rows, notes, bold=bold)

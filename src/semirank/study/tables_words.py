@@ -8,7 +8,7 @@ from typing import Any
 from .plan import FOREST_SCORES
 from .results import Matrix, Results, levels_and_folds
 
-JUDGES = {  # side and pool -> how tables call it
+JUDGE_NAMES = {  # side and pool -> how tables call it
     ("ssl", "labelled"): "SSL, fair",
     ("ssl", "all"): "SSL, paper's judge",
     ("sl", "labelled"): "SL",
@@ -52,7 +52,7 @@ def basis(results: Results, names: Iterable[str]) -> str:
 def chosen_ensembles(results: Results, judges: Iterable[tuple[str, str]]) -> list[str]:
     """Which ensemble stands for each score, for some (side, pool): a sentence for each group."""
     judges = list(judges)
-    order = " / ".join(JUDGES[judge] for judge in judges)
+    order = " / ".join(JUDGE_NAMES[judge] for judge in judges)
     found = []
     for group in results.groups:
         parts = []
