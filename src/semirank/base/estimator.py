@@ -144,7 +144,7 @@ class PredictorMixin(EncodingBase):
         ----------
         X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
         threshold : float in [0, 1], default=0.5
-            For label sets: the share from which on a label is predicted.
+            For label sets: labels with at least this share are predicted.
         """
         check_parameters({"threshold": [UNIT_INTERVAL]}, {"threshold": threshold})
         prototypes = self._prototypes(X)
@@ -173,5 +173,5 @@ class PredictorMixin(EncodingBase):
 
 
 def larger_is_better(task: str, truth: np.ndarray, prototypes: np.ndarray) -> float:
-    """The task's measure as `score` gives it: RRMSE is turned round."""
+    """The task's measure as `score` gives it: RRMSE with a minus sign."""
     return TASKS[task].sign * task_score(task, truth, prototypes)

@@ -22,7 +22,7 @@ Constraints = Mapping[str, list[Any]]
 
 
 class Numbers(Interval):
-    """scikit-learn's interval in words of ours; True and False are no numbers, nor is what `but` names."""
+    """scikit-learn's interval with our own description; it refuses True, False and the value `but`."""
 
     def __init__(
         self, words: str, kind: Any, low: float | None, high: float | None, closed: str, but: Any = None

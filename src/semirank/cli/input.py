@@ -113,7 +113,7 @@ def describe_columns(files: Sequence[str], **given: Any) -> tuple[Sequence[Colum
 
 
 def _is_name(files: Sequence[str]) -> bool:
-    """Whether the one word given can only be the name of a data set."""
+    """Whether the single argument can only be the name of a data set."""
     word = Path(files[0])
     alone = len(files) == 1 and files[0] != "-" and word.name == files[0]
     return alone and not word.is_file() and word.suffix.lower() not in _FILE_ENDINGS

@@ -43,7 +43,7 @@ for group in (datasets.datasets, study.study):
 
 def _invoke() -> int:
     found = typer.main.get_command(app)
-    # Not found.main(): it would treat interrupts, closed pipes and errors its own way.
+    # Not found.main(), which would handle interrupts, closed pipes and errors in its own way.
     try:
         with found.make_context("semirank", sys.argv[1:]) as context:
             found.invoke(context)

@@ -18,7 +18,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def check_outputs(paths: Sequence[Path], formats: Sequence[str]) -> None:
-    """Say before the work, not after it, that a file cannot be written."""
+    """Refuse a file that cannot be written before the work begins, not after it."""
     for path in paths:
         if path.suffix.lower() not in formats:
             picture = "; a picture goes to --plot" if path.suffix.lower() in PICTURES else ""
@@ -31,7 +31,7 @@ def check_outputs(paths: Sequence[Path], formats: Sequence[str]) -> None:
 def compute(
     work: Callable[[Progress | None], Result], notes: Sequence[str], quiet: bool, method: str = "forest"
 ) -> Result:
-    """Run with progress; what was decided before and on the way is in the result's notes, and said."""
+    """Run with progress; notes from before and during the work are printed and kept in the result."""
     if not quiet:
         for note in notes:
             terminal.say(note)

@@ -33,7 +33,7 @@ def run(command: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         say(INTERRUPTED)
         return 130
-    except BrokenPipeError:  # the reader of our output has left, for example `head`
+    except BrokenPipeError:  # whatever read our output has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError as error:
@@ -63,7 +63,7 @@ def run(command: Callable[[], int]) -> int:
 
 
 def interruptible(work: Callable[[], Result]) -> Result:
-    """What `work` returns; it runs in a thread, because compiled code would let Ctrl-C wait for its end.
+    """What `work` returns. It runs in a thread, because Ctrl-C would have to wait for compiled code to end.
 
     Whoever interrupts it ends the process by `leave`.
     """

@@ -163,7 +163,7 @@ class Judge:
     def predict(self, ranking: int, n_jobs: int | None = None, *, in_thread: bool = False) -> np.ndarray:
         """Prototypes of one ranking: n_k x n_test x n_columns.
 
-        in_thread : the caller is one of several threads, so no more of them are started.
+        in_thread : the caller runs in one of several threads, so no further threads are started.
         """
         search = SquaredSearch(self.space, self.weights[ranking])
         blocks = row_blocks(len(self.space.query), len(self.columns))

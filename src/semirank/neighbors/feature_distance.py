@@ -67,7 +67,7 @@ class Metric:
         """Numbers as their place in the range, 0 where the range is 0 (missing or not); codes stay."""
         scaled = in_range(values, self.low, self.high)
         scaled[:, self.low == self.high] = 0.0
-        # New rows far outside the training range stop here: their squares must still fit into a float32.
+        # New rows far outside the training range are cut off here, so that squares still fit into a float32.
         return np.clip(scaled, -_FAR, np.maximum(_FAR, self.n_values), out=scaled)
 
 

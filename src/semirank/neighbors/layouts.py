@@ -161,7 +161,7 @@ def squared_space(
     """
     order, n_plain = plain_first(pool, pool if query is None else query, n_values)
     pool, n_values = pool.take(order, axis=1), n_values[order]
-    # The one-hot columns of a nominal feature: a value that the pool does not have is like no other.
+    # The one-hot columns of a nominal feature; a value that the pool lacks differs from all of them.
     seen = [
         np.unique(pool[~np.isnan(pool[:, i]), i]) if n not in (0, 2) else np.zeros(2)
         for i, n in enumerate(n_values)

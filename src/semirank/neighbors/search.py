@@ -182,7 +182,7 @@ class SquaredSearch:
         self.n_values = space.n_values[used]
         self.weights = weights[used]
         share = weights.astype(np.float32)
-        # All numbers are finite here; BLAS raises the flag for what it reads beside them and does not use.
+        # All numbers are finite; BLAS raises the flag for numbers that it reads beyond them and does not use.
         with np.errstate(invalid="ignore"):
             self.u = space.query_alone @ share
             v = space.pool_alone @ share

@@ -94,7 +94,7 @@ class ConsensusRanker(RankerBase, PredictorMixin):
     -----
     Rows are first put into an order that depends on their content, so the order in which they come plays no
     part, unless rows agree in everything. The order of the features changes what forests draw, as another
-    seed would; units of numbers play no part but for rounding.
+    seed would; units of numbers change results by rounding only.
 
     Examples
     --------

@@ -26,10 +26,18 @@ from ..data.table import Table
 from ..data.target import Target
 from ..judging.splits import TUNING_FOLDS
 from ..runtime.progress import Progress
-from ..trees.ensemble import forest_plan, forest_scores, grow_forest, predict_forest, prepare
+from ..trees.ensemble import (
+    ForestData,
+    Plan,
+    forest_plan,
+    forest_scores,
+    grow_forest,
+    predict_forest,
+    prepare,
+)
 from ..trees.scores import OUT_OF_BAG_SCORES
 from ..trees.tree_text import tree_text
-from .forest_supervision import choose_supervision
+from .forest_supervision import Choice, choose_supervision
 from .methods import ENSEMBLES, IMPORTANCES
 from .presets import PresetMixin
 
@@ -189,42 +197,15 @@ class ForestRanker(PresetMixin, RankerBase, PredictorMixin):
             labeled = np.flatnonzero(target.labeled)
             table, target = table.take(labeled), target.take(labeled)
         self.seed_ = seed_of(self.random_state)
-        plan = forest_plan(
-            self.ensemble,
-            table.shape[1],
-            n_trees=self.n_estimators,
-            seed=self.seed_,
-            max_features=self.max_features,
-            min_samples_leaf=self.min_samples_leaf,
-            min_labeled=self.min_labeled,
-            max_depth=self.max_depth,
-            bootstrap=self.bootstrap,
-            missing_weight=self.missing_weight,
-        )
+        plan = self._plan(table.shape[1])
         beta = weights_of(self.feature_weights, "feature_weights", table.shape[1], "feature")
         alpha = weights_of(self.target_weights, "target_weights", len(target.names), "target variable")
         if alpha is not None:
             target = replace(target, weights=alpha)
         data = prepare(table, beta, self.normalize_weights)
         step("read")
-        self.supervision_ = 1.0
-        self.supervision_path_: list[dict[str, float]] = []
-        if self.use_unlabeled and not isinstance(self.supervision, str):
-            self.supervision_ = float(self.supervision)
-        elif self.use_unlabeled:
-            self.supervision_, self.supervision_path_ = choose_supervision(
-                str(self.supervision),
-                names[0],
-                data,
-                target,
-                plan,
-                levels=self._levels(),
-                n_folds=self.n_folds,
-                n_neighbors=self.judge_neighbors,
-                n_jobs=self.n_jobs,
-                progress=progress,
-                notes=self.notes_,
-            )
+        self.supervision_, self.supervision_path_ = self._choose(data, target, plan, progress)
+        if self.use_unlabeled and isinstance(self.supervision, str):
             step("supervision")
         self._forest = grow_forest(
             data,
@@ -249,6 +230,40 @@ class ForestRanker(PresetMixin, RankerBase, PredictorMixin):
         step("forest")
         choice = {"supervision": self.supervision_}
         return Scores(scores, errors, names[0], per_target, choice, self.supervision_path_)
+
+    def _plan(self, n_features: int) -> Plan:
+        return forest_plan(
+            self.ensemble,
+            n_features,
+            n_trees=self.n_estimators,
+            seed=self.seed_,
+            max_features=self.max_features,
+            min_samples_leaf=self.min_samples_leaf,
+            min_labeled=self.min_labeled,
+            max_depth=self.max_depth,
+            bootstrap=self.bootstrap,
+            missing_weight=self.missing_weight,
+        )
+
+    def _choose(self, data: ForestData, target: Target, plan: Plan, progress: Progress | None) -> Choice:
+        """w as given, or by the rule that was given; 1 where only labelled rows take part."""
+        if not self.use_unlabeled:
+            return Choice(1.0, [])
+        if not isinstance(self.supervision, str):
+            return Choice(float(self.supervision), [])
+        return choose_supervision(
+            self.supervision,
+            self._importances()[0],
+            data,
+            target,
+            plan,
+            levels=self._levels(),
+            n_folds=self.n_folds,
+            n_neighbors=self.judge_neighbors,
+            n_jobs=self.n_jobs,
+            progress=progress,
+            notes=self.notes_,
+        )
 
     def _prototypes(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_forest")

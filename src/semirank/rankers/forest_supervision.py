@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
 
 def for_predictions(plan: Plan) -> Plan:
-    """The plan for forests of which only predictions are asked: the same bits, for less work.
+    """The plan for forests that are only asked for predictions: the same bits for less work.
 
     Below a node whose labelled rows have one target, every leaf has it too, and below a node without any the
     target of an ancestor; so no such node is split. What a node draws depends on the path to it alone.
@@ -73,7 +73,7 @@ def choose_supervision(
         message = f"{reason}; supervision={rule!r} was replaced by w = 1"
         if notes is not None:
             notes.append(message)
-        warnings.warn(message + ".", UserWarning, stacklevel=4)
+        warnings.warn(message + ".", UserWarning, stacklevel=5)
         return Choice(1.0, [])
     table = data.table
     fold = fold_numbers(target, n_folds, np.random.default_rng([plan.seed, 2**31]))

@@ -21,7 +21,7 @@ from .relief_per_class import per_class_parts
 from .relief_sums import find_pairs, make_view, nearest_labeled, rows_to_visit, single_setting
 from .relief_tuning import Grid, choose_setting
 
-FEW_PAIRS = 250  # from about so many labelled pairs on, planted features were found reliably
+FEW_PAIRS = 250  # with about this many labelled pairs or more, planted features were found reliably
 
 
 class ReliefScores(NamedTuple):
@@ -142,15 +142,22 @@ def relief_scores(
     if pairs is None:
         classes = target.values[:, 0].astype(np.int64)
         (parts,) = per_class_parts(table, classes, [k], visited, neighbor_weights, n_jobs, progress)
-        m = len(parts)
-        found = parts.mean(axis=0)
-        error = parts.std(axis=0, ddof=1) / np.sqrt(m) if m > 1 else np.full(len(found), np.nan)
-        return ReliefScores(found, error, found[:, None], k, w, path, m * k, m * k)
+        return _mean_parts(parts, k, w, path)
     if apart is None:
         apart = nearest_labeled(table, [np.flatnonzero(labeled)], np.flatnonzero(~labeled), n_jobs)[0]
     view = make_view(target, apart)
     single = single_setting(pairs, view, w, k, neighbor_weights, n_jobs)
     return ReliefScores(*single[:3], k, w, path, single.n_known, len(pairs.visited) * k)
+
+
+def _mean_parts(
+    parts: np.ndarray, k: int, influence: tuple[float, float], path: list[dict[str, float]]
+) -> ReliefScores:
+    """The result of the form "per_class", from what every visited row adds."""
+    m = len(parts)
+    found = parts.mean(axis=0)
+    error = parts.std(axis=0, ddof=1) / np.sqrt(m) if m > 1 else np.full(len(found), np.nan)
+    return ReliefScores(found, error, found[:, None], k, influence, path, m * k, m * k)
 
 
 def _is_influence(given: Any) -> bool:

@@ -61,34 +61,24 @@ def choose_setting(
     are no unlabelled rows (the supervised counterpart) they are left out and each fold has its own search.
     `pairs` is None for the form "per_class", where all rows are labelled.
     """
-    ks, ws, n_iterations, neighbor_weights, n_folds, judge_k = grid
+    ks, ws, judge_k = grid.ks, grid.influences, grid.judge_neighbors
     labeled = target.labeled
-    fold = fold_numbers(target, n_folds, rng)
-    groups = [np.flatnonzero(fold == f) for f in range(n_folds)]
+    fold = fold_numbers(target, grid.n_folds, rng)
+    groups = [np.flatnonzero(fold == f) for f in range(grid.n_folds)]
     supervised = bool(labeled.all())
     nearest = None
-    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(n_folds)]
+    seen = [np.flatnonzero(fold != f) if supervised else np.arange(len(table)) for f in range(grid.n_folds)]
     targets = [target.hide(held) for held in groups]
     if pairs is None or supervised:
-        rankings = []
-        for rows, hidden in zip(seen, targets):
-            part = table.take(rows)
-            visited = rows_to_visit(len(part), n_iterations, rng)
-            if pairs is None:
-                classes = target.values[rows, 0].astype(np.int64)
-                parts = per_class_parts(part, classes, ks, visited, neighbor_weights, n_jobs)
-                rankings.append(parts.mean(axis=1))
-                continue
-            own = find_pairs(part, max(ks), visited, n_jobs)
-            view = make_view(hidden.take(rows), np.zeros(len(part)))
-            rankings.append(grid_importances(own, [view], ws, ks, neighbor_weights, n_jobs)[0])
+        overall = pairs is not None
+        rankings = [_searched_anew(table, target, rows, overall, grid, rng, n_jobs) for rows in seen]
     else:
         apart = nearest_labeled(table, groups, np.arange(len(table)), n_jobs)
         nearest = apart.min(axis=0)
         views = [
             make_view(hidden, np.delete(apart, f, axis=0).min(axis=0)) for f, hidden in enumerate(targets)
         ]
-        rankings = list(grid_importances(pairs, views, ws, ks, neighbor_weights, n_jobs))
+        rankings = list(grid_importances(pairs, views, ws, ks, grid.neighbor_weights, n_jobs))
     judges = [
         Judge(
             scores.reshape(-1, table.shape[1]),
@@ -113,3 +103,23 @@ def choose_setting(
     ]
     best = max(path, key=lambda row: TASKS[target.task].sign * row["score"])  # the first of equals
     return Choice(int(best["n_neighbors"]), (best["w0"], best["w1"]), path, nearest)
+
+
+def _searched_anew(
+    table: Table,
+    target: Target,
+    rows: np.ndarray,
+    overall: bool,
+    grid: Grid,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """The rankings of all settings from labelled rows that have a neighbour search of their own."""
+    part, labels = table.take(rows), target.take(rows)
+    visited = rows_to_visit(len(part), grid.n_iterations, rng)
+    if overall:
+        own = find_pairs(part, max(grid.ks), visited, n_jobs)
+        view = make_view(labels, np.zeros(len(part)))
+        return grid_importances(own, [view], grid.influences, grid.ks, grid.neighbor_weights, n_jobs)[0]
+    classes = labels.values[:, 0].astype(np.int64)
+    return per_class_parts(part, classes, grid.ks, visited, grid.neighbor_weights, n_jobs).mean(axis=1)

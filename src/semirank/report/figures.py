@@ -57,7 +57,7 @@ def targets(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
     image = ax.imshow(scores[best], aspect="auto", cmap="cividis")
     ax.figure.colorbar(image, ax=ax, label=f"score per {one}")
     _label_features(ax, ranking, best)
-    # More names than fit would be an unreadable smear; every step-th one keeps the axis honest.
+    # More names than fit would be unreadable, so only every step-th one is shown.
     step = max(1, -(-n_targets // 40))
     shown = range(0, n_targets, step)
     ax.set_xticks(list(shown), [literal(names[j]) for j in shown], rotation=90)

@@ -31,7 +31,7 @@ def text(value: object) -> str:
 
 
 def number(value: Any) -> str:
-    """A value for people, "" for a hole, escaped."""
+    """A value as people read it, "" where there is none, escaped."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return f"{value:.4g}" if isinstance(value, float | np.floating) else text(value)

@@ -134,7 +134,7 @@ class Ranking:
     teacher: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__  # the dataclass is frozen for users, not for its own clean-up
+        set_ = object.__setattr__  # frozen for users, but the checks below set fields
         set_(self, "names", tuple(str(name) for name in self.names))
         set_(self, "target_names", tuple(str(name) for name in self.target_names))
         set_(self, "class_names", tuple(str(name) for name in self.class_names))
@@ -203,7 +203,7 @@ class Ranking:
     ) -> list[str]:
         """Names of the features to keep, best first; with no argument those with a score above 0.
 
-        Hardly any share of a consensus is 0: there, no argument keeps what is above the mean share.
+        The shares of a consensus are hardly ever 0, so there no argument keeps those above the mean share.
 
         Parameters
         ----------

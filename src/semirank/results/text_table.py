@@ -47,7 +47,7 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` without control characters, so that a name from data cannot steer a terminal."""
+    """`text` without control characters, so that a name in the data cannot control the terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -66,7 +66,7 @@ def aligned(values: np.ndarray) -> list[str]:
 
 
 def clipped(text: str, width: int = 48) -> str:
-    """At most `width` characters, the last one three dots if there were more."""
+    """The text cut to `width` characters, the last one an ellipsis where something was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

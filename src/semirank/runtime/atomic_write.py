@@ -28,9 +28,10 @@ def atomic_write_all(files: Mapping[Path, str | bytes]) -> None:
                 target = Path(os.path.realpath(path))
                 with _naming(path):
                     if target.exists() and not target.is_file():
-                        target.write_bytes(raw)  # a pipe or a device has no halves to protect
+                        target.write_bytes(raw)  # a pipe or a device cannot be replaced by a draft
                         continue
-                    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")  # nobody can be there before us
+                    # A random name, so that no other program has a file there.
+                    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
                     drafts[path] = draft, target
                     with open(draft, "xb") as file:
                         file.write(raw)
@@ -46,7 +47,7 @@ def atomic_write_all(files: Mapping[Path, str | bytes]) -> None:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Errors with the user's name of the file: a full disk says none, others say the draft's."""
+    """Make errors name the user's file: those of a full disk name no file, the others name the draft."""
     try:
         yield
     except OSError as error:

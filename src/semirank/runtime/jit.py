@@ -121,7 +121,7 @@ class _KernelCache(FunctionCache):
 
 
 def _entry(**options: Any) -> Callable[[Any], Any]:
-    # Said aloud, for an entry point that an inner function calls would inherit its `_nrt`.
+    # `_nrt` is stated because an entry point called by an inner function would inherit that function's.
     jit = _njit(no_cfunc_wrapper=True, _nrt=True, **_COMMON, **options)
 
     def decorate(function: Any) -> Any:

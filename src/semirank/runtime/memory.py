@@ -1,4 +1,4 @@
-"""How much memory is free, and a clear word before a call that needs more than that."""
+"""How much memory is free, and a clear error before a call that needs more than that."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-_ALWAYS = 32 << 20  # bytes nobody needs to ask for
+_ALWAYS = 32 << 20  # bytes; smaller requests are never refused
 _UNLIMITED = 1 << 60  # cgroups write "no limit" as a number near 2^63, or as the word max
 
 

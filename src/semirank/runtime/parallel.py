@@ -39,7 +39,8 @@ def each(
         elif isinstance(backend, ThreadingBackend):
             yield from _in_threads(work, parts, n_workers)
         else:
-            # mmap_mode: other processes get large arrays as files; read-only ones would be compiled for anew.
+            # mmap_mode: other processes get large arrays as files; kernels would have to be compiled again
+            # for read-only ones.
             # A backend that cannot hand over results one by one (multiprocessing) gives them at the end.
             return_as = "generator" if backend.supports_return_generator else "list"
             run = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as, mmap_mode="c")

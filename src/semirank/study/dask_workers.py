@@ -12,7 +12,7 @@ from .local_workers import Outcome, Workers, perform
 
 _CONNECT_SECONDS = 20
 _WORKER_SECONDS = 60
-# How a scheduler gives up a job: its workers died more often than it allows, or will not come back.
+# Errors by which a scheduler gives a job up: its workers died too often, or none is left that may do it.
 _DEATHS = ("KilledWorker", "NoValidWorkerError")
 
 
@@ -33,8 +33,8 @@ class DaskWorkers(Workers):
     """A cluster at `address`, or for "local" one on this machine with `n_workers` processes.
 
     The workers need semirank, and the data under the same path as here. Each gets one job per thread, and
-    no other may take it: so the death of a worker is told of its jobs alone, and the run decides what
-    becomes of them, instead of the scheduler with its own count of deaths.
+    no other worker may take it. So when a worker dies, only its own jobs are affected, and the run decides
+    what becomes of them, not the scheduler by its own count of deaths.
     """
 
     def __init__(self, study: Study, address: str, n_workers: int) -> None:

@@ -117,7 +117,7 @@ def pictures(results: Results) -> Iterator[Picture]:
     for name in results.about:
         stem = file_name(name)
         stems[stem] += 1
-        stem += f"-{stems[stem]}" if stems[stem] > 1 else ""  # names that differ in signs only
+        stem += f"-{stems[stem]}" if stems[stem] > 1 else ""  # names that differ only in punctuation
         title = f"Curves over L: {results.shown_name(name)}"
         yield Picture(f"curves_{stem}", title, curves(results, name))
 

@@ -33,7 +33,7 @@ class Ranked(NamedTuple):
     """Importances by the name of the score, and what they took."""
 
     scores: dict[str, np.ndarray]
-    # Of the processor, in this thread: a job has no other, and what else the machine does is no part of them.
+    # Processor time of this thread, the only one of a job: other work on the machine does not count.
     seconds: float
     tuning_seconds: float
     setting: dict[str, float]
@@ -42,7 +42,7 @@ class Ranked(NamedTuple):
 def prepare_job(job: Job, study: Study) -> None:
     """What only the first job of a kind in a process needs: read the data, load or compile the kernels.
 
-    The kernels come with the ranking of a few rows, so that they are in nobody's times.
+    A few rows are ranked to load the kernels, so that no job's time includes that.
     """
     if (job.dataset, job.family) in _prepared:
         return
@@ -65,7 +65,7 @@ class Result(NamedTuple):
 
 
 def run_job(job: Job, study: Study) -> Result:
-    """Rank and judge; the result depends on the arguments and the data alone, but for the seconds."""
+    """Rank and judge; apart from the seconds, the result depends on the arguments and the data alone."""
     parts = _parts(job, study)
     train, train_target, test, _ = parts
     seed = stable_number(study.seed, *job.place)
@@ -96,7 +96,7 @@ def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: i
         return {"ssl": Ranked({"equal": np.ones(table.shape[1])}, 0.0, 0.0, {})}
     rank = {"relief": _relief, "laplace": _laplace}.get(family, partial(_forest, family))
     with warnings.catch_warnings():
-        # What rankers say about single fits (too few labels to tune with) shows in the settings.
+        # Warnings about single fits (too few labels to tune with) show in the settings.
         warnings.simplefilter("ignore", UserWarning)
         return {side: rank(table, target, unlabeled, preset, seed) for side, unlabeled in SIDES.items()}
 
@@ -122,7 +122,7 @@ def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: 
     tuned = time.thread_time()
     forest = grow_forest(data, target, w, plan, out_of_bag=["rforest"], n_jobs=1)
     scores = forest_scores(forest)[0]
-    # Without a labelled out-of-bag row nothing is known of the damage: no importance is positive.
+    # Without a labelled out-of-bag row the damage is unknown, and no importance is positive.
     scores.setdefault("rforest", np.zeros(n_features))
     seconds = (prepared - began) + (time.thread_time() - tuned)
     return Ranked(scores, seconds, tuned - prepared if unlabeled else 0.0, {"w": w})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """How a job ended: with records, or with an error; `died`: its process went away without a word."""
+    """How a job ended: with records or an error; `died` says that its process ended without an answer."""
 
     job: Job
     records: list[Record]
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 class Workers:
-    """What waits for jobs to end, wherever they run: whatever ends is put into the queue `_ended`."""
+    """Waits for jobs to end, wherever they run; what has ended is put into the queue `_ended`."""
 
     def __init__(self) -> None:
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -55,7 +55,7 @@ class Workers:
 
 
 def perform(job: Job, study: Study) -> Outcome:
-    """Run a job; whatever goes wrong in it is told, not raised."""
+    """Run a job; an error in it becomes part of the outcome and is not raised."""
     from .jobs import prepare_job, run_job
     from .worth_jobs import prepare_worth_job, run_worth_job
 
@@ -132,7 +132,7 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
-            # An interrupt from the keyboard is the parent's business.
+            # An interrupt from the keyboard is for the parent to handle.
             start_new_session=True,
         )
         assert self.process.stdin is not None and self.process.stdout is not None  # noqa: PT018
@@ -148,13 +148,13 @@ class _Child:
     def wait(self) -> int:
         """For its end; returns the exit code."""
         code = self.process.wait()
-        # Not in the listener's thread: a job may be on its way here at that moment.
+        # Not in the listener's thread: a job may be being written to the pipe at that moment.
         with suppress(OSError):  # what was never read is lost with the process
             self._input.close()
         return code
 
     def _send(self, message: object) -> None:
-        with suppress(OSError):  # it went away: the listener notices
+        with suppress(OSError):  # the process has ended; the listener will notice
             _write(self._input, message)
 
     def _listen(self) -> None:
@@ -169,7 +169,7 @@ class _Child:
 
 def serve() -> None:
     """Main function of a child: perform jobs from standard input until it ends."""
-    # Nothing that a library prints may get between the messages.
+    # Whatever a library prints must not get mixed with the messages.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     incoming = _messages(sys.stdin.buffer)
@@ -179,7 +179,7 @@ def serve() -> None:
     def listen() -> None:
         for job in incoming:
             jobs.put(job)
-        os._exit(1)  # the parent is gone, and with it the reader of the results
+        os._exit(1)  # the parent has ended, so nobody reads the results
 
     threading.Thread(target=listen, daemon=True).start()
     _write(output, "ready")
@@ -193,7 +193,7 @@ def _write(stream: IO[bytes], message: object) -> None:
 
 
 def _messages(stream: IO[bytes]) -> Iterator[Any]:
-    """Until the other side goes away, be it in the middle of a message."""
+    """The messages until the other side ends, even if it ends in the middle of one."""
     try:
         while True:
             yield pickle.load(stream)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..judging.splits import Fold
 
 # Part of every key: raise it when a change of the library changes all results, and all jobs are due again.
-# What changes some of them belongs into the module `changes`.
+# A change that affects only some results belongs in the module `changes`.
 RESULT_VERSION = 1
 
 # The paper's methods and scores; those that were added to semirank later are no part of its experiment.

@@ -123,8 +123,8 @@ def run_study(
         for line in left_out_families(study.preset.name):
             say(line)
     if Path(store).exists() or not Path(store).absolute().parent.is_dir():
-        Store(store, study).close()  # one that cannot be used is told before the data are read
-    planned = plan_jobs(study, only, families, say)  # before a store is made: this may fail
+        Store(store, study).close()  # an unusable one is refused before the data are read
+    planned = plan_jobs(study, only, families, say)  # first, so that no store is made if this fails
     with Store(store, study) as opened:
         if opened.lost:
             say(opened.lost)
@@ -197,7 +197,7 @@ def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[st
 
 
 class Listeners(NamedTuple):
-    """Who is told how far a run is, and sentences for the user."""
+    """What is called with the progress of a run, and with sentences for the user."""
 
     progress: Callable[[RunProgress], None]
     say: Callable[[str], None]
@@ -253,7 +253,7 @@ class _Run:
         taken: list[Job] = []
         claimed = False
         beat = time.monotonic()
-        self.store.beat()  # before anything is claimed: the file itself says that a run goes on
+        self.store.beat()  # before anything is claimed, so that the file itself shows that a run is going on
         self._report(n_workers)
         while True:
             while self.queue and workers.free() > 0:
@@ -267,7 +267,7 @@ class _Run:
             if not self.running:
                 if not claimed:
                     return taken
-                # What another run had when its turn came may be free by now, if that run was stopped.
+                # Jobs that another run held a while ago may be free by now, if that run was stopped.
                 self.queue, taken, claimed = deque(taken), [], False
                 continue
             for outcome in workers.wait(1.0):

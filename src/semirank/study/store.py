@@ -108,10 +108,10 @@ class Store(AbstractContextManager["Store"]):
 
     def __init__(self, path: str | PathLike[str], study: Study | None = None, *, read_only: bool = False):
         self.path = Path(path)
-        # A token, since the system uses process numbers again.
+        # With a token, because the system reuses process numbers.
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         log = self._log_path()
-        # Asked before sqlite makes a new one; those who only read leave an empty one behind.
+        # Checked before sqlite makes a new one. An empty one means nothing: readers leave such files behind.
         self._has_log = log.exists() and log.stat().st_size > 0
         with self._said():
             self._connection = self._open(study, read_only)
@@ -193,7 +193,7 @@ class Store(AbstractContextManager["Store"]):
             query = "UPDATE jobs SET state = 'done', owner = NULL, job_seconds = ? WHERE key = ?"
             cursor.execute(query, (seconds, job.key))
             if cursor.rowcount:  # not planned anew by another run, which believed this one dead
-                # Such a run may have done the job as well.
+                # The other run may have done the job as well.
                 _forget(cursor, job.key)
                 insert_results(cursor, job.key, records)
                 cursor.executemany(_NEW_RANKING, [(job.key, *ranking.packed()) for ranking in rankings])
@@ -303,7 +303,7 @@ class Store(AbstractContextManager["Store"]):
                 self._check(study)
                 return
             except sqlite3.OperationalError as error:
-                # While another run begins the same store, sqlite refuses at once instead of waiting.
+                # While another run is creating the same store, sqlite refuses at once instead of waiting.
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
@@ -348,14 +348,14 @@ class Store(AbstractContextManager["Store"]):
             raise StoreError(f"{self.path} {other}; name another file.")
 
     def _look_for_losses(self, read_only: bool) -> str:
-        """What a file lost that was copied or left without its log while a run went on."""
+        """What a store lost if it was copied or moved without its log during a run."""
         if not read_only:
             for statement in _LATER_TABLES if not self._has("left_out") else ():
                 self._connection.execute(statement)
         elif not self._has("runs"):
             return ""
         runs = self._execute("SELECT owner, saved FROM runs")
-        if self._has_log and not read_only:  # sqlite took up the log: runs that are gone took nothing along
+        if self._has_log and not read_only:  # sqlite has read the log: ended runs lost nothing
             for owner in [owner for owner, saved in runs if _is_abandoned(owner, saved)]:
                 self._execute("DELETE FROM runs WHERE owner = ?", (owner,))
         if self._has_log or not runs:
@@ -386,7 +386,7 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        """Everything inside or nothing; the write lock is taken first, so that reads inside stay true."""
+        """All changes inside or none; the write lock is taken first, so what is read inside stays valid."""
         with self._said():
             cursor = self._connection.cursor()
             cursor.execute("BEGIN IMMEDIATE")
@@ -470,15 +470,15 @@ def _numbers(study: Study) -> str:
 def _is_abandoned(owner: str, beat: float) -> bool:
     """Whether the run that made a claim is gone."""
     host, pid, _ = owner.rsplit(":", 2)
-    # A beat in the future is from a clock that was wrong; a run that lives puts it right with the next one.
+    # A beat in the future comes from a clock that was wrong; a living run corrects it with its next beat.
     silent = abs(time.time() - beat) > DEAD_SECONDS
     return silent or (host == socket.gethostname() and not _process_lives(int(pid)))
 
 
 def _process_lives(pid: int) -> bool:
     try:
-        if os.name != "nt":  # where there is no harmless way to ask; the beat will tell
+        if os.name != "nt":  # on Windows there is no harmless way to ask; the beat will show it
             os.kill(pid, 0)
-    except OSError as error:  # others say that it is there, and somebody else's
+    except OSError as error:  # any other error means that the process exists but belongs to another user
         return not isinstance(error, ProcessLookupError)
     return True

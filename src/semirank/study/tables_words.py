@@ -32,7 +32,7 @@ RESTS_ON = ("L", "folds")  # the last columns of tables of differences
 
 
 def join(values: Iterable[Any]) -> str:
-    """Things in a row, for a cell or a sentence."""
+    """A list with commas, for a cell or a sentence."""
     return ", ".join(map(str, values))
 
 

@@ -62,7 +62,7 @@ def content_order(table: Table, target: np.ndarray, space: Space) -> np.ndarray:
 
 
 def row_keys(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """A number for the content of every row, the same in any unit of the columns but for rounding.
+    """A number for the content of every row, the same in any unit of the columns, up to rounding.
 
     Examples
     --------

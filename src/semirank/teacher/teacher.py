@@ -82,7 +82,7 @@ class Teacher(PredictorMixin):
     -----
     The order of the rows plays no part: folds, bootstraps and samples are drawn along an order that depends
     on their content, so that results differ by rounding only. The order of the features changes what forests
-    draw, as another seed would; their units play no part but for rounding.
+    draw, as another seed would; their units change results by rounding only.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def tree_text(forest: Forest, number: int, features: Table, target: Target, miss
 
     lines = [counts(0)]
     todo = _children(tree, 0, "")
-    while todo:  # a loop, for trees may be deeper than calls may be nested
+    while todo:  # a loop, because a tree can be deeper than Python lets calls nest
         node, parent, before, is_last = todo.pop()
         test = _test(tree, parent, node == tree.left[parent], features, missing_share)
         lines.append(f"{before}{'└─' if is_last else '├─'} {test}: {counts(node)}")
