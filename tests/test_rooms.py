@@ -100,6 +100,24 @@ def test_contributing_shows_the_rooms_in_this_order():
     assert shown == [room for room in ROOMS if (PACKAGE / room).is_dir()]
 
 
+PAGES = (
+    "CONTRIBUTING.md",
+    "docs/extend.md",
+    "docs/testing.md",
+    "docs/how-it-works.md",
+    "docs/definitions.md",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_that_pages_name_are_there(page):
+    """Of the package or of the checkout; `read_FORMAT.py` and the like stand for many."""
+    root = Path(__file__).parent.parent
+    named = set(re.findall(r"`([\w/]+/\w+\.py)`", (root / page).read_text(encoding="utf-8")))
+    named = {name for name in named if not re.search("[A-Z]{4}", name)}
+    assert [name for name in sorted(named) if not any((p / name).is_file() for p in (PACKAGE, root))] == []
+
+
 def cycle(package: Path) -> list[str]:
     """Modules that import one another in a ring, none where there is no such ring.
 

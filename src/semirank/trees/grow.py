@@ -259,6 +259,9 @@ def grow_nodes(
 ):
     """Grow into `nodes`; returns (number of nodes, sides of the values of the nominal tests).
 
+    Longer than other functions, since its steps share the work arrays, which cost too much to hand on (see
+    `candidates`); steps that need few of them are functions of their own.
+
     A node's rows are rows[start:end]. Its full columns come from bases[base]: the data, or coordinates made
     for all rows or, by `rotate`, for a subtree; a row's place in its base is in `at`. `places` are rows, at,
     and spare room for both; `seeds` and `stack` have room for all nodes.
