@@ -17,7 +17,7 @@ from semirank.data.tasks import TASKS
 from semirank.evaluation import foreign_columns as fc
 from semirank.evaluation import foreign_models as fm
 from semirank.evaluation.captured import captured, captured_curve, depth, shares
-from semirank.evaluation.cells import draw_cell, half, keep_labels, label_counts, two_kinds_first
+from semirank.evaluation.cells import draw_cell, half, label_counts, most_variable_labels, two_kinds_first
 from semirank.evaluation.controls import fewer_unlabeled, invented_rows, shuffled_labels
 from semirank.evaluation.ranking_judges import fair_knn, subset_value
 from semirank.evaluation.references import Reference, foreign_reference
@@ -250,15 +250,15 @@ def test_labels_are_kept_by_variance_with_their_ancestors():
     shares = np.array([0.01, 0.5, 0.3, 0.4])
     values = (rng.random((4000, 4)) < shares).astype(float)
     flat = Target("multi_label", values, tuple("abcd"), np.ones(4))
-    assert keep_labels(flat, 2).names == ("b", "d")
-    assert keep_labels(flat, 4) is flat
+    assert most_variable_labels(flat, 2).names == ("b", "d")
+    assert most_variable_labels(flat, 4) is flat
     tree = Hierarchy.from_parents({"a": None, "b": "a", "c": None, "d": None})
     closed = Target("hierarchical", tree.close(values), tree.labels, tree.weights(), None, tree)
-    kept = keep_labels(closed, 3)
+    kept = most_variable_labels(closed, 3)
     assert kept.names == ("a", "b", "d")
     assert kept.hierarchy.parents == ((), (0,), ())
     assert kept.weights.tolist() == [1.0, 0.75, 1.0]
-    assert keep_labels(closed, 1).names == ("a",)  # as variable as its child b, which does not fit
+    assert most_variable_labels(closed, 1).names == ("a",)  # as variable as its child b, which does not fit
 
 
 def test_halves_and_numbers_of_labels():

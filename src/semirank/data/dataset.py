@@ -214,7 +214,7 @@ def load(
     paths = [Path(p) for p in ([path] if isinstance(path, str | PathLike) else path)]
     if not paths:
         raise ValueError("No file was named; give a path or a list of paths.")
-    raw, columns = read_columns(
+    raw, columns = read_file_columns(
         paths, numeric=numeric, nominal=nominal, missing=missing, decimal=decimal, sparse_base=sparse_base
     )
     file, names, part = paths[0].name, raw.names, raw.part
@@ -241,7 +241,7 @@ def load(
     return Dataset(X, target, target_names, declared, part, tuple(notes), remarks, tuple(others))
 
 
-def read_columns(
+def read_file_columns(
     paths: Sequence[Path],
     *,
     numeric: Selection = (),

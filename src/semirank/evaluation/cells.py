@@ -98,7 +98,7 @@ def draw_cell(
     """
     if len(table) != len(target):
         raise ValueError(f"{len(table)} rows of features but {len(target)} of the target.")
-    target = keep_labels(target, max_labels)
+    target = most_variable_labels(target, max_labels)
     known = _known_rows(target)
     if len(known) < 2 * HELD_OUT:
         raise ValueError(
@@ -130,7 +130,7 @@ def n_training_rows(target: Target, *, max_rows: int = MAX_ROWS, max_labels: int
     >>> n_training_rows(Target("regression", np.arange(90.0)[:, None], ("y",), np.ones(1)))
     60
     """
-    n_rows = min(len(_known_rows(keep_labels(target, max_labels))), max_rows)
+    n_rows = min(len(_known_rows(most_variable_labels(target, max_labels))), max_rows)
     return n_rows - n_rows // HELD_OUT
 
 
@@ -166,7 +166,7 @@ def half(name: str) -> str:
     return ("choosing", "reporting")[hashlib.sha256(name.encode()).digest()[0] % 2]
 
 
-def keep_labels(target: Target, max_labels: int) -> Target:
+def most_variable_labels(target: Target, max_labels: int) -> Target:
     """At most `max_labels` labels of a label set, by falling variance, with all their ancestors."""
     if not TASKS[target.task].is_label_set or target.values.shape[1] <= max_labels:
         return target
