@@ -39,6 +39,7 @@ class TestFrames:
         assert table.categories == (None, ("a", "b"))
         assert table.values.tolist() == [[1.5, 1], [2.5, 0], [3.5, 1]]
         target = encode_target(y)
+        assert target.names == ("y",)
         assert target.classes.tolist() == ["p", "q"]
         assert target.labeled.tolist() == [True, False, True]
 
@@ -111,13 +112,27 @@ def test_dates_are_days(make, days):
     assert any("read as days" in note for note in notes)
 
 
-def test_integers_beyond_exactness_are_named():
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda large: np.array([[large], [3]]),
+        lambda large: pd.DataFrame({"x0": [large, 1]}),
+        lambda large: pd.DataFrame({"x0": pd.array([large, None], dtype="Int64")}),
+        lambda large: pd.DataFrame({"x0": np.array([large, None], dtype=object)}),
+        lambda large: pl.DataFrame({"x0": [large, None]}),
+        lambda large: pa.table({"x0": [large, None]}),
+    ],
+    ids=["array", "pandas", "nullable", "objects", "polars", "pyarrow"],
+)
+def test_integers_beyond_exactness_are_named(make):
     notes: list[str] = []
-    encode_features(np.array([[1, 2**53 + 1], [3, 4]]), notes=notes)
-    assert [note for note in notes if "'x1' holds whole numbers beyond 2^53" in note]
+    encode_features(make(2**53 + 1), notes=notes)
+    assert [
+        note for note in notes if "'x0' holds whole numbers beyond 2^53" in note and str(2**53 + 1) in note
+    ]
     notes.clear()
-    encode_features(pd.DataFrame({"a": [2**60, 1], "c": ["u", "v"]}), notes=notes)
-    assert [note for note in notes if "'a' holds whole numbers beyond 2^53" in note]
+    encode_features(make(2**53), notes=notes)
+    assert not [note for note in notes if "2^53" in note]
 
 
 @needs_pandas

@@ -115,6 +115,24 @@ class TestPage:
         for section in ("choice", "agreement", "targets", "missing"):
             assert section not in ids
 
+    def test_columns(self):
+        column = {
+            "name": EVIL,
+            "role": "feature",
+            "kind": "numeric",
+            "values": "1 to 2",
+            "missing": 3,
+            "odd": "",
+        }
+        page = render(forest(columns=[column, column | {"name": "b", "odd": "holds dates"}]))
+        assert "<h2>Columns</h2>" in page
+        assert "How the columns were read; 1 of 2 has something odd." in page
+        assert page.count("holds dates") == 2  # in sight, and among all
+        assert EVIL not in page
+        many = [column] * 501
+        assert "the first 500; the json file holds them all" in render(forest(columns=many))
+        assert "none of 501 have something odd" in render(forest(columns=many))
+
     def test_one_feature_and_equal_scores(self):
         for scores in ([1.0], [0.0, 0.0], [-1.0, -2.0]):
             names = [f"x{i}" for i in range(len(scores))]

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.align_rows import align_rows
+from ..data.column_summary import summarize_table, summarize_target
 from ..data.columns import native_frame
 from ..data.decode_target import decode
 from ..data.encode_features import encode_features, encode_like
@@ -75,9 +76,12 @@ class EncodingBase(BaseEstimator):
         """Read X and y; sets what scikit-learn expects and starts `notes_`."""
         self.notes_: list[str] = []
         other_notes: list[str] = []
+        remarks: dict[str, tuple[str, ...]] = {}
         X = native_frame(X)
         y = align_rows(X, y, other_notes)
-        table = encode_features(X, categorical_features=self.categorical_features, notes=other_notes)
+        table = encode_features(
+            X, categorical_features=self.categorical_features, notes=other_notes, remarks=remarks
+        )
         target = encode_target(
             y,
             task=self.task,
@@ -98,6 +102,7 @@ class EncodingBase(BaseEstimator):
         self.missing_share_ = np.isnan(table.values).mean(axis=0)
         self._target_schema = target.take(np.arange(0))
         self.target_counts_ = target_counts(target)
+        self._columns = [*summarize_table(table, remarks), *summarize_target(target)]
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if target.classes is not None:
             self.classes_ = target.classes

@@ -153,6 +153,7 @@ class RankerBase(SelectorMixin, EncodingBase):
             per_target=found.per_target,
             target_names=self._target_schema.names,
             target_counts=self.target_counts_,
+            columns=[column._asdict() for column in self._columns],
             task=self.task_,
             n_rows=self.n_rows_,
             n_labeled=self.n_labeled_,

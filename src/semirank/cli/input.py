@@ -93,7 +93,7 @@ def read(
 
 def describe_columns(files: Sequence[str], **given: Any) -> tuple[Sequence[ColumnSummary], list[str]]:
     """What is understood of every column, and notes; without a target, columns have no roles."""
-    from ..data.column_summary import remark_notes, summarize_column
+    from ..data.column_summary import remark_notes, summarize_columns
     from ..data.dataset import read_file_columns
 
     if given["target"] or _is_name(files):
@@ -107,7 +107,7 @@ def describe_columns(files: Sequence[str], **given: Any) -> tuple[Sequence[Colum
     with contextlib.ExitStack() as stack:
         paths = [_from_pipe(stack) if file == "-" else Path(file) for file in files]
         raw, columns = read_file_columns(paths, **options)
-    rows = [summarize_column(name, "", column) for name, column in zip(raw.names, columns)]
+    rows = summarize_columns(raw.names, columns)
     notes = [*raw.notes, *remark_notes([(row.name, c.remarks) for row, c in zip(rows, columns)])]
     return rows, [*notes, f"{plural(len(rows), 'column')}, {plural(len(columns[0].values), 'row')}"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..runtime.messages import did_you_mean, short
-from .columns import column_names, frame_kind, native_frame, series_kind
+from .columns import NamedColumn, column_names, frame_kind, native_frame, series_kind
 
 
 def align_rows(X: Any, y: Any, notes: list[str] | None = None) -> Any:
@@ -55,4 +55,5 @@ def split_target(frame: Any, target: str | list[str]) -> tuple[Any, Any]:
         return frame.drop(columns=names), frame[chosen]
     if kind == "polars":
         return frame.drop(names), frame[chosen]
-    return frame.drop_columns(names), frame.column(names[0]) if len(names) == 1 else frame.select(names)
+    one = NamedColumn(frame.column(names[0]), names[0]) if len(names) == 1 else None
+    return frame.drop_columns(names), frame.select(names) if one is None else one

@@ -11,6 +11,8 @@ from ..runtime.messages import plural, short, short_name
 from .columns import Column
 from .odd_features import odd_features
 from .table import Table
+from .target import Target
+from .tasks import TASKS
 
 _SHOWN_NOTES = 8
 _SHOWN_VALUES = 4
@@ -63,8 +65,48 @@ def summarize_table(table: Table, remarks: Mapping[str, Sequence[str]]) -> list[
     ]  # fmt: skip
 
 
+def summarize_target(target: Target) -> list[ColumnSummary]:
+    """A row per target variable, or one for all labels of a set.
+
+    Examples
+    --------
+    >>> target = Target("regression", np.array([[1.5], [np.nan]]), ("y",), np.ones(1))
+    >>> summarize_target(target)
+    [ColumnSummary(name='y', role='target', kind='numeric', values='1.5', missing=1, odd='')]
+    """
+    unknown = int((~target.labeled).sum())
+    if target.classes is not None:
+        return [_row(target.names[0], "target", _listed(target.classes.tolist()), False, unknown, ())]
+    if TASKS[target.task].is_label_set:
+        return [_row("labels", "target", _listed(target.names), False, unknown, ())]
+    low, high = np.fmin.reduce(target.values, axis=0), np.fmax.reduce(target.values, axis=0)
+    missing = np.isnan(target.values).sum(axis=0)
+    return [
+        _row(name, "target", _span(low[j], high[j]), True, int(missing[j]), ())
+        for j, name in enumerate(target.names)
+    ]
+
+
+def summarize_columns(names: Sequence[str], columns: Sequence[Column]) -> list[ColumnSummary]:
+    """Columns whose role is not settled, with what is odd about each as a feature.
+
+    Examples
+    --------
+    >>> column = Column("number", np.array([1.0, 1.0]), None, np.dtype(float))
+    >>> summarize_columns(["size"], [column])[0].odd
+    'is constant and cannot matter'
+    """
+    categories = tuple(column.categories for column in columns)
+    n_values = np.array([len(values or ()) for values in categories], dtype=np.int64)
+    table = Table(np.array([column.values for column in columns]).T, n_values, tuple(names), categories)
+    remarks = {name: column.remarks for name, column in zip(names, columns)}
+    for j in np.flatnonzero(np.isinf(table.values).any(axis=0)).tolist():
+        remarks[names[j]] += ("holds infinity, which is refused",)
+    return [row._replace(role="") for row in summarize_table(table, remarks)]
+
+
 def summarize_column(name: str, role: str, column: Column) -> ColumnSummary:
-    """One column that is no feature, or whose role is not settled."""
+    """One column that is no feature."""
     known = column.values[~np.isnan(column.values)]
     if column.kind == "number":
         values = _span(known.min(), known.max()) if len(known) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +47,14 @@ class FileColumns(NamedTuple):
     skip: Mapping[int, str] = {}  # columns that are not features unless asked for, and why
     notes: Sequence[str] = ()
     part: np.ndarray = np.zeros(0, dtype=np.int64)  # per row the number of its file
+
+
+@dataclass(frozen=True)
+class NamedColumn:
+    """A column of a library whose columns do not know their names."""
+
+    values: Any
+    name: str
 
 
 def frame_kind(X: Any) -> str | None:
@@ -189,8 +198,10 @@ def pandas_column(series: Any, name: str) -> Column:
     if types.is_bool_dtype(dtype):
         return Column("bool", series.to_numpy(np.float64, na_value=np.nan), (False, True), np.dtype(bool))
     if types.is_numeric_dtype(dtype):
-        own = np.dtype(np.int64 if types.is_integer_dtype(dtype) else np.float64)
-        return Column("number", series.to_numpy(np.float64, na_value=np.nan), None, own)
+        whole = types.is_integer_dtype(dtype)
+        values = series.to_numpy(np.float64, na_value=np.nan)
+        remarks = rounded(series.dropna().to_numpy(object)) if whole else ()
+        return Column("number", values, None, np.dtype(np.int64 if whole else np.float64), remarks)
     if types.is_string_dtype(dtype):
         import pandas
 
@@ -214,8 +225,10 @@ def polars_column(series: Any, name: str) -> Column:
 
     dtype = series.dtype
     if dtype.is_numeric() or dtype == polars.Null:
-        own = np.dtype(np.int64 if dtype.is_integer() else np.float64)
-        return Column("number", series.cast(polars.Float64).to_numpy(), None, own)
+        whole = dtype.is_integer()
+        remarks = rounded(series.drop_nulls().to_numpy()) if whole else ()
+        own = np.dtype(np.int64 if whole else np.float64)
+        return Column("number", series.cast(polars.Float64).to_numpy(), None, own, remarks)
     if dtype == polars.Boolean:
         return Column("bool", series.cast(polars.Float64).to_numpy(), (False, True), np.dtype(bool))
     if dtype == polars.Time:
@@ -246,8 +259,10 @@ def arrow_column(column: Any, name: str) -> Column:
         values = column.cast(pyarrow.int8()).cast(pyarrow.float64()).to_numpy()
         return Column("bool", values, (False, True), np.dtype(bool))
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
-        own = np.dtype(np.int64 if types.is_integer(kind) else np.float64)
-        return Column("number", column.cast(pyarrow.float64(), safe=False).to_numpy(), None, own)
+        whole = types.is_integer(kind)
+        remarks = rounded(column.drop_null().to_numpy()) if whole else ()
+        values = column.cast(pyarrow.float64(), safe=False).to_numpy()
+        return Column("number", values, None, np.dtype(np.int64 if whole else np.float64), remarks)
     if types.is_time(kind) or types.is_interval(kind):
         raise _kind_refused(name, kind)
     if types.is_temporal(kind):
@@ -304,7 +319,8 @@ def _object_column(array: np.ndarray, name: str) -> Column:
     if known and all(issubclass(t, bool | np.bool_) for t in known):
         return Column("bool", values, (False, True), np.dtype(bool))
     whole = known and all(issubclass(t, int | np.integer) for t in known)
-    return Column("number", values, None, np.dtype(np.int64 if whole else np.float64))
+    remarks = rounded(np.array([v for v in array if v is not None], dtype=object)) if whole else ()
+    return Column("number", values, None, np.dtype(np.int64 if whole else np.float64), remarks)
 
 
 def date_column(moments: np.ndarray) -> Column:
@@ -320,10 +336,10 @@ def date_column(moments: np.ndarray) -> Column:
 
 def rounded(array: np.ndarray) -> tuple[str, ...]:
     """The remark about whole numbers that float64 cannot hold, if there are any."""
-    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
+    if array.dtype.kind not in "iuO" or array.dtype.itemsize < 8 or not array.size:
         return ()
     large = (array > 2**53) | (array < -(2**53))
-    return (ROUNDED.format(array[large][0]),) if large.any() else ()
+    return (ROUNDED.format(array[large.astype(bool)][0]),) if large.any() else ()
 
 
 def _plain_moment(moment: Any) -> Any:

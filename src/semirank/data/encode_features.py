@@ -38,6 +38,7 @@ def encode_features(
     categorical_features: Any = "from_dtype",
     names: Sequence[str] | None = None,
     notes: list[str] | None = None,
+    remarks: dict[str, tuple[str, ...]] | None = None,
 ) -> Table:
     """Encode features for the rankers (Def. 1.1, 3.1).
 
@@ -51,6 +52,8 @@ def encode_features(
         Feature names for data without any; otherwise "x0", "x1", ...
     notes : list of str, optional
         Collects sentences about features that can play no part.
+    remarks : dict, optional
+        Collects what reading has to say of single features.
 
     Returns
     -------
@@ -84,6 +87,8 @@ def encode_features(
             said += [(name, rounded(part)) for name, part in zip(final, data.T)] if rounded(data) else []
         else:
             table = table_from_columns(_heard(read_columns(data, final), final, said), final, n_rows, nominal)
+    if remarks is not None:
+        remarks.update(said)
     if notes is not None:
         notes += [*describe_features(table), *remark_notes([*said, *value_remarks(table)])]
     return table

@@ -10,6 +10,7 @@ import numpy as np
 from ..runtime.messages import plural, short
 from .columns import (
     Column,
+    NamedColumn,
     column_names,
     frame_kind,
     make_dense,
@@ -68,6 +69,8 @@ def _read(y: Any, unlabeled: object, hidden: Counter[object]) -> GivenTarget:
             raise ValueError("y is a frame without columns; give it one per target.")
         columns = [_column(part, name, unlabeled, hidden) for part, name in zip(split_columns(y), names)]
         return GivenTarget(names, columns, wide=True, named=feature_names(y) is not None)
+    if isinstance(y, NamedColumn):
+        return _read(y.values, unlabeled, hidden)._replace(names=(y.name,), named=True)
     if (cells := _cells_with_sets(y)) is not None:
         sets = [_label_set(cell, row, unlabeled, hidden) for row, cell in enumerate(cells)]
         return GivenTarget((), [], sets)

@@ -20,7 +20,9 @@ from ..results.ranking import CHOICE_NAMES, Ranking
 from .svg_charts import Curve, heat_map, line_chart, number, number_grid, table, text
 
 HEAT_FEATURES, HEAT_TARGETS = 30, 60  # more would be a blur; the json and csv files hold them all
+COLUMNS = 500  # rows of the table of columns
 CURVE_POINTS = 200
+_COLUMN_PARTS = ("name", "role", "kind", "values", "missing", "odd")
 
 
 def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str:
@@ -53,6 +55,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
         _teacher(ranking),
         _targets(ranking),
         _evaluation(evaluation or {}),
+        _columns(ranking),
         _missing(ranking),
         _reproduce(ranking),
     ]
@@ -320,6 +323,20 @@ def _heat_section(ranking: Ranking, scores: np.ndarray, names: Sequence[str], on
     rows = [ranking.names[i] for i in features]
     columns = [names[j] for j in shown]
     return section(f"Scores per {one}", hint, heat_map(rows, columns, values[:, shown]), many)
+
+
+def _columns(ranking: Ranking) -> str:
+    """What was understood of every column; those with something odd are in sight."""
+    found = [{name: column.get(name) or "" for name in _COLUMN_PARTS} for column in ranking.columns]
+    if not found:
+        return ""
+    odd = [column for column in found if column["odd"]]
+    verb = "has" if len(odd) == 1 else "have"
+    hint = f"How the columns were read; {len(odd) or 'none'} of {len(found)} {verb} something odd."
+    body = table(odd[:COLUMNS]) if odd else ""
+    more = "" if len(found) <= COLUMNS else f" (the first {COLUMNS}; the json file holds them all)"
+    body += f"<details><summary>All columns{more}</summary>{table(found[:COLUMNS])}</details>"
+    return _section("Columns", hint, body, "columns")
 
 
 def _missing(ranking: Ranking) -> str:

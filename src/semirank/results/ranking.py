@@ -173,6 +173,8 @@ class Ranking:
         plain_fields = ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher")
         for name in (*plain_fields, "target_counts", "columns"):
             set_(self, name, plain(getattr(self, name)))
+        if not isinstance(self.columns, list) or not all(isinstance(part, dict) for part in self.columns):
+            raise ValueError("columns must be a list of dictionaries.")
         for name in ("n_rows", "n_labeled", "seed"):
             value = getattr(self, name)
             set_(self, name, None if value is None else int(value))
