@@ -336,7 +336,7 @@ def _columns(ranking: Ranking) -> str:
     body = table(odd[:COLUMNS]) if odd else ""
     more = "" if len(found) <= COLUMNS else f" (the first {COLUMNS}; the json file holds them all)"
     body += f"<details><summary>All columns{more}</summary>{table(found[:COLUMNS])}</details>"
-    return _section("Columns", hint, body, "columns")
+    return section("Columns", hint, body, "columns")
 
 
 def _missing(ranking: Ranking) -> str:
