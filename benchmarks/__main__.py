@@ -1,4 +1,4 @@
-"""`python -m benchmarks [startup] [forest] [relief] [--page FILE]`: speed and memory against the peers.
+"""`python -m benchmarks [startup] [consensus] [forest] [relief] [--page FILE]`: speed against the peers.
 
 Prints markdown tables; with --page they also replace what is between the two marks in that file.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-PARTS = ("startup", "forest", "relief")
+PARTS = ("startup", "consensus", "forest", "relief")
 MARKED = re.compile(r"(?<=<!-- benchmarks -->\n).*(?=<!-- end of benchmarks -->)", re.DOTALL)
 
 
