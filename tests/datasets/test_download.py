@@ -629,10 +629,37 @@ class TestOrigins:
 
     SMALL = ("Dis", "Bank", "Birds", "Pheno-yeast-FUN", "Slovenian rivers (sr)", "Mortgage", "Atp1d", "Edm1")
 
-    def test_some(self, serve, place, data_folder, call):
+    def test_some(self, serve, server, place, data_folder, call, monkeypatch):
+        """Interrupted, then with answers that are cut short, wrong and moved, then as it should be."""
         serve(*self.SMALL)
-        code, _, err = call("datasets", "fetch", *self.SMALL, "--to", place, "--quiet")
-        assert (code, err) == (0, "")
+        fetch_small = ("datasets", "fetch", *self.SMALL, "--to", place, "--quiet")
+        first = {name: find(name).source.files[0] for name in self.SMALL}
+        path = {name: file.url.removeprefix(server.url) for name, file in first.items()}
+        good = {name: server.answers[path[name]][1] for name in self.SMALL}
+
+        def stop(url, checksum, to):
+            if url == first["Birds"].url:
+                raise KeyboardInterrupt
+            return download(url, checksum, to)
+
+        download = fetching._download
+        monkeypatch.setattr(fetching, "_download", stop)
+        assert call(*fetch_small)[0] == 130
+        monkeypatch.setattr(fetching, "_download", download)
+        server.asked.clear()
+        server.put(path["Edm1"], good["Edm1"][:-100], length=len(good["Edm1"]))
+        server.put(path["Mortgage"], good["Mortgage"].replace(b"1", b"2", 1))
+        server.put("/moved", good["Birds"])
+        server.put(path["Birds"], b"", status=302, location="/moved")
+        code, _, err = call(*fetch_small)
+        assert (code, len(err.splitlines())) == (2, 3)
+        assert "error: 2 of 8 data sets could not be fetched: Mortgage, Edm1." in err
+        assert not {path["Dis"], path["Bank"]} & {*server.asked}  # whole since the first time
+        for name in ("Edm1", "Mortgage"):
+            server.put(path[name], good[name])
+        server.asked.clear()
+        assert call(*fetch_small)[::2] == (0, "")
+        assert set(server.asked) == {path["Edm1"], path["Mortgage"]}
         for name in self.SMALL:
             self.check(name, place, data_folder)
 
