@@ -41,6 +41,7 @@ def pair_distance(a, b, n_plain, n_values, weights, squared):
 
 @inner
 def _pair_distances(query, rows, pool, n_plain, n_values, weights, squared, out):
+    """`pair_distances`, written to `out`."""
     for a in range(rows.shape[0]):
         for c in range(rows.shape[1]):
             out[a, c] = pair_distance(query[a], pool[rows[a, c]], n_plain, n_values, weights, squared)
@@ -56,6 +57,7 @@ def pair_distances(query, rows, pool, n_plain, n_values, weights, squared):
 
 @inner
 def _differences(a, b, n_plain, n_values, out):
+    """d_i of two rows, feature by feature, written to `out`."""
     for i in range(n_plain):
         out[i] = abs(a[i] - b[i])
     for i in range(n_plain, len(a)):
@@ -277,6 +279,7 @@ def squared_block(approx, absolute, own, k, query, pool, n_plain, n_values, weig
 
 @inner
 def _popcount(x):
+    """How many bits of a 64-bit word are 1."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

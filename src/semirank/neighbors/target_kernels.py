@@ -52,6 +52,7 @@ def target_pairs(values, labeled, first, second, weights, kind):
 
 @fast_inner
 def _mean_square(a, b):
+    """Mean squared difference of two rows."""
     total = 0.0
     for i in range(len(a)):
         total += (a[i] - b[i]) * (a[i] - b[i])

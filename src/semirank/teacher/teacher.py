@@ -15,9 +15,10 @@ from ..base.parameters import at_least, seed_of
 from ..data.table import Table
 from ..data.target import Target
 from ..runtime.parallel import each, one_blas_thread
+from ..runtime.progress import Progress
 from .completion import possible, student_target
 from .lesson import Answer, Lesson, Model, Rows, TargetScale, relative_loss, scale_target
-from .members import MEMBERS, Member, Progress, ask_members, read_members
+from .members import MEMBERS, Member, ask_members, read_members
 from .rows import Chosen, choose_rows
 from .space import Space, fit_space
 from .stack import stack_weights

@@ -185,6 +185,7 @@ def change_base(space, bases, sizes, base, rows, at, impurity, n_candidates, may
 
 @inlined
 def payload_view(scratch, n, lay):
+    """The payload of n rows, each of the width of the layout."""
     return scratch.payload[: n * lay.width].reshape(n, lay.width)
 
 

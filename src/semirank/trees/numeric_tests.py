@@ -148,7 +148,12 @@ def index_values(code, n, low, high, values):
 
 @fast_inner
 def sum_values(payload, code, weight, n, low, values, n_values, n_miss, width, totals, miss):
-    """One payload sum per value. The most frequent value gets what the others leave, which saves its rows."""
+    """One payload sum per value, in values.sums, and its weight.
+
+    The n_values codes that occur have slots in `values`; `totals` and `miss` are the sums of the node and of
+    the rows that miss the feature. The most frequent value gets what the others leave, which saves adding
+    its rows.
+    """
     count, slot, order, sums = values.tally, values.slot, values.order, values.sums
     modal = 0
     for s in range(n_values):

@@ -78,12 +78,14 @@ def by_leaf(rows, leaves, n_nodes):
 
 @fast_inner
 def _add(line, v, total):
+    """total += v * line."""
     for c in range(len(line)):
         total[c] += v * line[c]
 
 
 @fast_inner
 def _merge(a, b):
+    """a += b."""
     for c in range(len(a)):
         a[c] += b[c]
 

@@ -78,6 +78,7 @@ def permuted_leaf(tree, out_of_bag, a, f, order):
 
 @inner
 def _macro_f1(hits, truth, guess):
+    """Macro F1 over the classes that occur: per class its hits, its rows and the rows predicted as it."""
     total, present = 0.0, 0
     for c in range(len(hits)):
         if truth[c] + guess[c] > 0:
@@ -88,7 +89,11 @@ def _macro_f1(hits, truth, guess):
 
 @kernel
 def class_damage(tree, out_of_bag, node_class, truth, n_classes):
-    """Relative loss of macro F1 per feature; `node_class` is what nodes predict, `truth` what rows are."""
+    """Relative loss of macro F1 per feature; `node_class` is what nodes predict, `truth` what rows are.
+
+    While the rows of a feature are passed, `new_hits` and `new_guess` are `hits` and `guess` with the rows so
+    far in the leaves that they reach after the permutation.
+    """
     leaves, start = out_of_bag.leaves, out_of_bag.start
     hits, actual, guess = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
     for a in range(len(leaves)):
@@ -115,6 +120,7 @@ def class_damage(tree, out_of_bag, node_class, truth, n_classes):
 
 @inner
 def _rrmse(error, count, unit):
+    """Mean root of error / count over the target variables that vary (unit > 0) and that some row knows."""
     total, used = 0.0, 0
     for t in range(len(error)):
         if count[t] > 0 and unit[t] > 0:
@@ -125,7 +131,11 @@ def _rrmse(error, count, unit):
 
 @kernel
 def number_damage(tree, out_of_bag, means, truth, known, unit):
-    """Relative growth of RRMSE per feature; the target is standardised, so the training variance is 1."""
+    """Relative growth of RRMSE per feature; the target is standardised, so the training variance is 1.
+
+    means : (node, target); truth, known : (row, target), known being 0 or 1; unit : see `_rrmse`. `new_error`
+    is `error` with the rows so far in their new leaves.
+    """
     leaves, start, width = out_of_bag.leaves, out_of_bag.start, truth.shape[1]
     error, count = np.zeros(width), np.zeros(width)
     for a in range(len(leaves)):
@@ -172,7 +182,8 @@ def label_damage(tree, out_of_bag, bins, n_bins, truth, known):
     """Relative loss of pooled AUPRC per feature.
 
     A tree has few scores: bins[node, label] is the place of that score among the tree's distinct scores, best
-    first, so that the curve needs counting instead of sorting.
+    first, so that the curve needs counting instead of sorting. `new_positive` and `new_everything` count the
+    cells of every bin with the rows so far in their new leaves.
     """
     leaves, start, width = out_of_bag.leaves, out_of_bag.start, truth.shape[1]
     positive, everything = np.zeros(n_bins), np.zeros(n_bins)

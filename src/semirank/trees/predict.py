@@ -42,7 +42,8 @@ def apply_tree(tree, values, rows):
 def node_sums(tree, leaves, rows, weight, prototype):
     """Known weight, sum and sum of squares of every target column in every node, from the leaves upwards.
 
-    leaves[a] is the leaf of row rows[a], whose weight is weight[rows[a]].
+    leaves[a] is the leaf of row rows[a], whose weight is weight[rows[a]]. Children come after their parents,
+    so on the way back from the last node the sums of both children are complete.
     """
     n_nodes, width = len(tree.feature), prototype.values.shape[1]
     known = np.zeros((n_nodes, width))

@@ -34,7 +34,8 @@ def side_squares(payload, first, end, known, n, marks, gram, members, partial, o
     """|S_left|^2 of every feature's test, over payload columns first..end - 1, added to `out`.
 
     It is m' K m, with m a 0/1 row and K the Gram matrix of the payloads. Only rows with known[i] > 0 count.
-    Rows are taken several at a time, which saves reading and writing what they have in common.
+    Rows are taken several at a time, which saves reading and writing what they have in common. After the a-th
+    known row, `out` has the part of m' K m that the first a + 1 known rows make.
     """
     n_known = 0
     for i in range(n):

@@ -100,7 +100,8 @@ def make_ones(bits: Bits | None) -> NodeOnes | None:
 def find_ones(bits, rows, weight, node_weight, ones):
     """Sort the ones of the node's rows by column, into `ones`; returns the weight of the node.
 
-    The weight of row rows[i] goes to node_weight[i].
+    The weight of row rows[i] goes to node_weight[i]. `following` first counts the ones of a column, then
+    holds the place for the next one.
     """
     start, place, following, share = ones.start, ones.place, ones.next, ones.share
     n_columns = len(share)
