@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import platform
 import sys
 import time
 
@@ -29,6 +27,8 @@ def doctor() -> None:
 
 def examine() -> bool:
     """Print the state of the installation; False if the self-test fails."""
+    import platform
+
     print(f"semirank {__version__}, Python {platform.python_version()}, {platform.platform()}\n")
     rows = [[name, _version(name) or "MISSING"] for name in NEEDED]
     rows += [[name, _version(name) or "not installed (optional)"] for name in OPTIONAL]
@@ -47,9 +47,11 @@ def examine() -> bool:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        return version(package)
+    except PackageNotFoundError:
         return None
 
 
