@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.isotonic import isotonic_regression
 
 from semirank.data.encode_target import encode_target
 from semirank.data.hierarchy import Hierarchy
@@ -124,6 +125,18 @@ def test_labels_needed_is_read_off_the_monotone_curve(curve, score):
 def curves(n_seeds, rng, noise=0.005):
     seeds = rng.normal(scale=0.05, size=(n_seeds, 1))  # a seed's level is not what is asked
     return 0.5 + 0.1 * np.arange(4.0) + seeds + rng.normal(scale=noise, size=(n_seeds, 4)), seeds[:, 0]
+
+
+def test_several_curves_are_made_monotone_as_scikit_learn_does_one_by_one():
+    rng = np.random.default_rng(0)
+    curves, scores, counts = rng.random((50, 4)).round(1), rng.random(50).round(1), (25, 50, 100, 200)
+    found = labels_needed(scores, curves, counts)
+    for curve, score, n in zip(curves, scores, found):
+        level = isotonic_regression(curve)
+        assert n == pytest.approx(labels_needed(score, curve, counts))
+        assert n == pytest.approx(labels_needed(score, level, counts))
+        if level[0] <= score <= level[-1]:
+            assert np.interp(np.log(n), np.log(counts), level) == pytest.approx(score)
 
 
 def test_worth_is_the_factor_of_labels():

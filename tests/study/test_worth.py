@@ -26,6 +26,7 @@ from semirank.study.plan import Job, Study, find_families, find_preset, stable_n
 from semirank.study.records import Record
 from semirank.study.run import plan_jobs
 from semirank.study.store import records
+from semirank.study.worth_figures import mean_curves, worth_pictures, write_worth_figures
 from semirank.study.worth_jobs import as_parts
 from semirank.study.worth_methods import (
     FAMILIES,
@@ -37,6 +38,7 @@ from semirank.study.worth_methods import (
     SUBSETS,
     TEACHER,
 )
+from semirank.study.worth_page import worth_page, worth_results, worth_tables, write_worth_tables
 from semirank.study.worth_peers import (
     missing_peers,
     rank_filters,
@@ -44,9 +46,8 @@ from semirank.study.worth_peers import (
     rank_permutation,
     rank_relieff,
 )
-from semirank.study.worth_plan import WORTH, due_counts, worth_jobs, worth_order, worth_values
+from semirank.study.worth_plan import WORTH, due_counts, worth_jobs, worth_key, worth_order, worth_values
 from semirank.study.worth_results import BASE, CONSENSUS, UNFINISHED, collect_worth
-from semirank.study.worth_tables import worth_tables, write_worth_tables
 from semirank.teacher.teacher import Teacher
 
 from ..evaluation.test_worth import mixed_table, target_of
@@ -289,11 +290,51 @@ def test_store_resume_export_and_commands(folder, tmp_path, inline, call):
     assert records(copy) == records(path)
     code, _, _ = call("study", "tables", "--store", copy, "--out", tmp_path / "out")
     assert code == 0
-    page = (tmp_path / "out" / "quality.md").read_text()
-    assert page.index("What has been run") < page.index("Worth over data sets")
-    code, _, told = call("study", "figures", "--store", copy, "--out", tmp_path / "out")
+    assert "15 of 15 jobs are done" in (tmp_path / "out" / "0_coverage.md").read_text()
+    code, _, told = call("study", "report", "--store", copy, "--out", tmp_path / "out")
     assert code == 2
-    assert told == f"error: {copy} holds the preset 'worth', which has tables only; use `study tables`.\n"
+    assert told == (f"error: {copy} holds the preset 'worth', which has tables and figures, but no page.\n")
+
+
+def test_the_short_form_of_records(folder, tmp_path, inline, call):
+    """Importances are gone, what they captured is not; every job counts as done."""
+    path, copy, file = (tmp_path / name for name in ("worth.sqlite", "copy.sqlite", "records.csv.gz"))
+    run_study("worth", store=path, methods=["relief", FOREIGN, FAMILY], data=folder, only=[NAME])
+    code, _, _ = call("study", "export", "--store", path, "--short", "--out", file)
+    assert code == 0
+    assert import_store(copy, file) == (20, 20)
+    whole, short = (collect_worth(records(of), levels=(50, 100)) for of in (path, copy))
+    for place, curve in whole.judged.items():
+        for cell, judged in curve.items():
+            np.testing.assert_allclose(short.judged[place][cell], judged, atol=2e-5)
+    for place, reference in whole.references.items():
+        np.testing.assert_allclose(short.references[place].mean, reference.mean, atol=2e-5)
+    assert not any("importances" in r.setting for r in records(copy) if r.family == "relief")
+    again = run_study("worth", store=copy, methods=["relief", FOREIGN], data=folder, only=[NAME])
+    assert (again.done, again.kept, again.outdated) == (0, 15, 0)
+    # A ranking that cannot be judged yet keeps its importances.
+    run_study("worth", store=tmp_path / "other.sqlite", methods=["relief"], data=folder, only=[NAME])
+    export_store(tmp_path / "other.sqlite", file, short=True)
+    import_store(tmp_path / "third.sqlite", file)
+    assert all("importances" in r.setting for r in records(tmp_path / "third.sqlite"))
+
+
+def test_only_this_preset_has_a_short_form(folder, tmp_path, inline):
+    run_study("quick", store=tmp_path / "quick.sqlite", methods=["equal"], data=folder, only=[NAME])
+    with pytest.raises(ValueError, match="Only records of the preset 'worth' have a short form"):
+        export_store(tmp_path / "quick.sqlite", tmp_path / "records.csv", short=True)
+
+
+def test_jobs_of_older_versions_are_left_out(folder, tmp_path, inline, monkeypatch):
+    path = tmp_path / "worth.sqlite"
+    run_study("worth", store=path, methods=["relief", FOREIGN], data=folder, only=[NAME])
+    monkeypatch.setitem(FAMILIES, "relief", FAMILIES["relief"]._replace(version=1000))
+    with Store(path, read_only=True) as store:
+        results, kept, jobs = worth_results(store.records(), store.jobs())
+    assert {r.family for r in kept} == {FOREIGN}
+    assert results.methods == ()
+    assert sum(job.state == "missing" for job in jobs) == 10
+    assert export_store(path, tmp_path / "records.csv", short=True) == 5
 
 
 def test_half_a_job_is_refused(folder, tmp_path, inline):
@@ -365,10 +406,15 @@ def test_data_sets_that_do_not_count_say_why():
 
 def test_tables(tmp_path):
     rows = [*made_up("One"), *made_up("Two", learned=False)]
-    waiting = Job("One", 4, 50, "relief", "regression", "STR", "sha", "key", 1.0)
-    failed = waiting._replace(fold=3, key="other", state="failed")
+    waiting = Job("One", 4, 50, "relief", "regression", "STR", "sha", "", 1.0)
+    waiting = waiting._replace(key=worth_key("One", "sha", 4, 50, "relief", 0, WORTH))
+    key = worth_key("One", "sha", 3, 50, "relief", 0, WORTH)
+    failed = waiting._replace(fold=3, key=key, state="failed")
     files = write_worth_tables(rows, tmp_path, jobs=[waiting, failed])
-    assert {path.name for path in files} >= {"0_coverage.md", "1_worth.csv", "quality.md", "methods.csv"}
+    assert {path.name for path in files} >= {"0_coverage.md", "1_worth.csv", "methods.csv"}
+    for path in files:
+        if path.suffix == ".md":
+            assert "jobs are done" in path.read_text(), path.name  # coverage with every table
     with (tmp_path / "0_coverage.csv").open(newline="") as file:
         one, two = csv.DictReader(file)
     assert one["not finished"] == (
@@ -377,12 +423,13 @@ def test_tables(tmp_path):
     )
     assert (one["learnt"], two["learnt"]) == ("3 of 3", "0 of 3")
     references = [row for row in rows if row.family == FOREIGN]
-    assert worth_tables(references)[0].rows[0][5:7] == (0, "3 of 3")  # no ranking is needed to know
+    tables = worth_tables(*worth_results(references), {})
+    assert tables[0].rows[0][5:7] == (0, "3 of 3")  # no ranking is needed to know
     with (tmp_path / "2_summary.csv").open(newline="") as file:
-        found = {(row["L"], row["half"], row["method"]): row for row in csv.DictReader(file)}
-    both = found["50", "both", "consensus"]
+        found = {(row["L"], row["method"]): row for row in csv.DictReader(file)}
+    both = found["50", "consensus"]
     assert (both["data sets"], both["worth"], both["data sets (family)"]) == ("1", "2", "2")
-    assert ("50", half("One"), "consensus") in found
+    assert both[f"worth ({half('One')})"] == "2"
     with (tmp_path / "1_worth.csv").open(newline="") as file:
         reasons = {(row["data set"], row["L"]): row["not counted because"] for row in csv.DictReader(file)}
     assert reasons["One", "50"] == ""
@@ -392,10 +439,98 @@ def test_tables(tmp_path):
 
 def test_tables_of_a_run_that_just_began():
     jobs = [Job("One", 0, 1000, FOREIGN, "regression", "STR", "sha", "key", 1.0)]
-    tables = {table.name: table for table in worth_tables([], jobs)}
+    key = worth_key("One", "sha", 0, 1000, FOREIGN, 0, WORTH)
+    results, rows, jobs = worth_results([], [jobs[0]._replace(key=key)])
+    tables = {table.name: table for table in worth_tables(results, rows, jobs, {})}
     assert tables["0_coverage"].rows[0][-1] == "reference_foreign 0 of 1"
-    assert tables["2_summary"].rows == []
+    for table in list(tables.values())[3:]:
+        assert table.rows == []
+    page = worth_page(tables.values(), results, {}, "")
+    assert page.index("What has been run") < page.index("There are no records for this table yet.")
+    assert list(worth_pictures(results, {})) == []
     assert WORTH.numbers() == {"name": "worth", "max_rows": 1500, "max_labels": 40}
+
+
+@pytest.fixture(scope="module")
+def several():
+    """Five data sets; the consensus gains on four of them, a control on none, a random ranking never."""
+    rng = np.random.default_rng(1)
+    found = []
+    for number, name in enumerate("ABCDE"):
+        rows = made_up(name)
+        for r in [r for r in rows if r.family == LABEL_ONLY and r.n_labeled == 50]:
+            for control in ("control_invented", "control_shuffled"):
+                rows.append(r._replace(family=control, side="ssl"))
+            mixed = rng.permutation(20).tolist()
+            rows += [
+                planted(name, r.fold, 50, "relief", side, "relief", mixed, 0.6) for side in ("sl", "ssl")
+            ]
+            rows.append(planted(name, r.fold, 50, TEACHER, "ssl", "stack", [], 0.1 * number + 0.01 * r.fold))
+            for family, r2 in (("consensus", 0.5), (LABEL_ONLY, 0.4), ("forest", 0.3)):
+                for model in ("boosting", "kernel"):
+                    side = "ssl" if family == "consensus" else "sl"
+                    value = r2 + (0.1 * number if family == LABEL_ONLY else 0.0)
+                    rows.append(planted(name, r.fold, 50, SUBSETS, side, f"{family} {model}", [], value))
+        if name == "E":  # where the consensus has what half the labels give
+            rows = [r for r in rows if r.family != "consensus"]
+            for r in [r for r in rows if r.family == LABEL_ONLY and r.n_labeled == 25]:
+                rows.append(r._replace(family="consensus", side="ssl", n_labeled=50))
+        found += rows
+    properties = {name: {"cluster hypothesis": 0.1 * i, "missing share": 0.0, "features": 20.0}
+                  for i, name in enumerate("ABCDE")}  # fmt: skip
+    results, rows, jobs = worth_results(found)
+    tables = {table.name: table for table in worth_tables(results, rows, jobs, properties)}
+    return results, tables, properties
+
+
+def test_controls_ranks_tasks_and_subsets(several):
+    results, tables, _ = several
+    invented = dict(zip(tables["5_controls"].columns, tables["5_controls"].rows[0]))
+    assert (invented["L"], invented["control"], invented["data sets"]) == (50, "invented rows", 5)
+    assert invented["worth, control"] == pytest.approx(1.0)
+    assert invented["worth, consensus"] == pytest.approx((2.0**4 * 0.5) ** 0.2)
+    ((level, group, n, before, after, factor, *_, above, below),) = tables["3_tasks"].rows
+    assert (level, group, n, above, below) == (50, "STR", 5, 4, 1)
+    assert factor == pytest.approx((2.0**4 * 0.5) ** 0.2)
+    assert before == pytest.approx(np.mean([results.mean(name, BASE, 50) for name in "ABCDE"]))
+    assert after == pytest.approx(np.mean([results.mean(name, CONSENSUS, 50) for name in "ABCDE"]))
+    ranked = {row[1]: row for row in tables["6_ranks"].rows}
+    assert set(ranked) == {CONSENSUS, BASE, "Relief, labelled rows", "Relief, semi-supervised"}  # no control
+    assert ranked[CONSENSUS][4] == pytest.approx((4 * 1 + 2) / 5)
+    subset = dict(zip(tables["8_subset_value"].columns, tables["8_subset_value"].rows[0]))
+    assert (subset["model"], subset["data sets"], subset["better"], subset["worse"]) == ("boosting", 5, 1, 3)
+    assert "E (0.50)" in tables["1_worth"].notes[0]
+    assert "Interval wholly below 0.9: E." in tables["1_worth"].notes[0]
+
+
+def test_when_it_helps(several):
+    _, tables, _ = several
+    rows = {row[1]: dict(zip(tables["7_when"].columns, row)) for row in tables["7_when"].rows}
+    # Nothing can be said of a number that is the same everywhere.
+    assert set(rows) == {"cluster hypothesis", "teacher's loss"}
+    found = rows["teacher's loss"]
+    # Four data sets share a worth, and the last has a smaller one and the largest loss.
+    assert found["Spearman"] == pytest.approx(-np.sqrt(0.5))
+    assert found["worth there"] == pytest.approx(2.0)
+    assert found["worth there (high)"] == pytest.approx(1.0)  # of 2 and 0.5
+    losses = [row[-3] for row in tables["7_when_data_sets"].rows]
+    assert sorted(losses) == pytest.approx([0.01, 0.11, 0.21, 0.31, 0.41])
+
+
+def test_figures(several, tmp_path):
+    results, tables, properties = several
+    pytest.importorskip("matplotlib")
+    drawn = {picture.name: picture for picture in worth_pictures(results, properties)}
+    assert set(drawn) == {"worth", "curves", "curves_data_sets", "ranks_50", "when"}
+    curves = mean_curves(results)
+    assert curves.names == tuple("ABCDE")
+    assert list(curves.lines) == [CONSENSUS, "Relief, labelled rows", "Relief, semi-supervised"]
+    assert curves.base[100] == pytest.approx(np.mean([results.mean(name, BASE, 100) for name in "ABCDE"]))
+    files = write_worth_figures(results, tmp_path, properties, forms=("svg",))
+    assert {path.stem for path in files} == set(drawn)
+    page = worth_page(tables.values(), results, dict.fromkeys(drawn, "words"), "images/worth-")
+    assert "![words](images/worth-curves.png)" in page
+    assert "worth below 1 on 1 of 5 data sets: E (0.50)" in page
 
 
 def test_interrupted_jobs_are_planned_again(folder, tmp_path, inline):

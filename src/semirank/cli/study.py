@@ -186,6 +186,10 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help=".csv, .csv.gz or .parquet")
     ] = None,
+    short: Annotated[
+        bool,
+        typer.Option("--short", help="Of the preset worth, what the tables need instead of importances."),
+    ] = False,
     rankings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the importances of the features too: .npz")
     ] = None,
@@ -197,7 +201,7 @@ def export(
         raise ValueError("There is nothing to write; name a file with --out, with --rankings, or both.")
     if out is not None:
         _warn_of_losses(store)
-        terminal.say(f"wrote {export_store(store, out)} jobs to {out}")
+        terminal.say(f"wrote {export_store(store, out, short=short)} jobs to {out}")
     if rankings is not None:
         terminal.say(f"wrote {export_rankings(store, rankings)} rankings to {rankings}")
 
@@ -224,22 +228,35 @@ def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     found = _records(store)
     with Store(store, read_only=True) as opened:
         jobs = opened.jobs()
-        preset, _ = opened.preset_and_seed()
+        preset, seed = opened.preset_and_seed()
+    properties = _properties(store, data)
     if preset == WORTH:
-        from ..study.worth_tables import write_worth_tables
+        from ..study.worth_page import write_worth_tables
 
-        _tell(write_worth_tables(found, _made(out), jobs=jobs))
+        _tell(write_worth_tables(found, _made(out), jobs=jobs, properties=properties, seed=seed))
         return
-    _tell(write_tables(found, _made(out), jobs=jobs, properties=_properties(store, data)))
+    _tell(write_tables(found, _made(out), jobs=jobs, properties=properties))
 
 
 @study.command()
-def figures(store: StoreFile, out: OutFolder) -> None:
+def figures(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Draw the curves over the number of labels and the critical-difference diagrams."""
     from ..study.figures import write_figures
+    from ..study.plan import WORTH
+    from ..study.store import Store
 
-    _refuse_worth(store)
-    _tell(write_figures(_records(store), _made(out)))
+    found = _records(store)
+    with Store(store, read_only=True) as opened:
+        jobs = opened.jobs()
+        preset, seed = opened.preset_and_seed()
+    if preset == WORTH:
+        from ..study.worth_figures import write_worth_figures
+        from ..study.worth_page import worth_results
+
+        results, _, _ = worth_results(found, jobs, seed)
+        _tell(write_worth_figures(results, _made(out), _properties(store, data)))
+        return
+    _tell(write_figures(found, _made(out)))
 
 
 @study.command()
@@ -333,14 +350,14 @@ def _warn_of_losses(store: Path) -> None:
 
 
 def _refuse_worth(store: Path) -> None:
-    """The figures and the page are of the paper's experiment."""
+    """The page is of the paper's experiment."""
     from ..study.plan import WORTH
     from ..study.store import Store
 
     with Store(store, read_only=True) as opened:
         preset, _ = opened.preset_and_seed()
     if preset == WORTH:
-        raise ValueError(f"{store} holds the preset {WORTH!r}, which has tables only; use `study tables`.")
+        raise ValueError(f"{store} holds the preset {WORTH!r}, which has tables and figures, but no page.")
 
 
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:

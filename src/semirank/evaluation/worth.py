@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -87,18 +88,24 @@ def worth(method: np.ndarray, curve: np.ndarray, counts: Sequence[int], n_labele
     error = rises.std(ddof=1) / np.sqrt(n_seeds)
     flat = rises.mean() <= 0 or rises.mean() < ERRORS * error
     reason = f"more labels hardly help: {rises.mean():+.3f} with an error of {error:.3f}" if flat else ""
-    draws = np.sort(np.random.default_rng(0).integers(0, n_seeds, (RESAMPLES, n_seeds)), axis=1)
-    samples, times = np.unique(draws, axis=0, return_counts=True)  # few seeds have few samples
-    factors = [_factor(method[rows].mean(), curve[rows].mean(axis=0), counts, n_labeled) for rows in samples]
+    samples, times = _samples(n_seeds)
+    factors = _factors(method[samples].mean(axis=1), curve[samples].mean(axis=1), counts, n_labeled)
     low, high = np.quantile(np.repeat(factors, times), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    factor = _factor(method.mean(), curve.mean(axis=0), counts, n_labeled)
-    return Worth(factor, float(low), float(high), n_seeds, reason)
+    (factor,) = _factors(method.mean()[None], curve.mean(axis=0)[None], counts, n_labeled)
+    return Worth(float(factor), float(low), float(high), n_seeds, reason)
 
 
-def labels_needed(score: float, curve: np.ndarray, counts: Sequence[int]) -> float:
-    """Number of labels at which a curve reaches a score.
+@lru_cache(maxsize=16)
+def _samples(n_seeds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds drawn with replacement, and how often each sample was drawn: few seeds have few samples."""
+    draws = np.sort(np.random.default_rng(0).integers(0, n_seeds, (RESAMPLES, n_seeds)), axis=1)
+    return np.unique(draws, axis=0, return_counts=True)
 
-    The curve is made monotone (by isotonic regression) and interpolated in the logarithm of the number of
+
+def labels_needed(score: np.ndarray | float, curve: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+    """Number of labels at which a curve reaches a score, or each of several curves its own.
+
+    A curve is made monotone (by isotonic regression) and interpolated in the logarithm of the number of
     labels; outside its range the first or last number. Where it stays level at the very score, the geometric
     middle of that stretch.
 
@@ -107,15 +114,27 @@ def labels_needed(score: float, curve: np.ndarray, counts: Sequence[int]) -> flo
     >>> float(labels_needed(0.65, np.array([0.5, 0.6, 0.7]), (25, 50, 100)).round(1))
     70.7
     """
-    from sklearn.isotonic import isotonic_regression
-
+    curves, place = np.atleast_2d(np.asarray(curve, dtype=np.float64)), np.log(counts)
     # Rounded, since means of level stretches differ in their last bits.
-    level = np.round(isotonic_regression(np.asarray(curve, dtype=np.float64)), 12)
-    place, score = np.log(counts), round(float(score), 12)
-    below, above = np.searchsorted(level, score, "left"), np.searchsorted(level, score, "right")
-    first = _between(level, place, int(below), score)
-    last = _between(level, place, int(above), score)
-    return np.exp((first + last) / 2)
+    level, scores = np.round(_monotone(curves), 12), np.round(np.atleast_1d(score), 12)
+    first = _between(level, place, (level < scores[:, None]).sum(axis=1), scores)
+    last = _between(level, place, (level <= scores[:, None]).sum(axis=1), scores)
+    found = np.exp((first + last) / 2)
+    return found if np.ndim(curve) == 2 else found[0]
+
+
+def _monotone(curves: np.ndarray) -> np.ndarray:
+    """Isotonic regression of short curves: the largest, over starts, of the least mean over ends."""
+    n = curves.shape[1]
+    sums = np.concatenate([np.zeros((len(curves), 1)), np.cumsum(curves, axis=1)], axis=1)
+    means = {(a, b): (sums[:, b + 1] - sums[:, a]) / (b + 1 - a) for a in range(n) for b in range(a, n)}
+    return np.stack(
+        [
+            np.max([np.min([means[a, b] for b in range(i, n)], axis=0) for a in range(i + 1)], axis=0)
+            for i in range(n)
+        ],
+        axis=1,
+    )
 
 
 def summarise(worths: Mapping[str, Worth]) -> Summary:
@@ -143,13 +162,15 @@ def summarise(worths: Mapping[str, Worth]) -> Summary:
     return Summary(float(np.exp(logs.mean())), float(low), float(high), wins, losses, p, len(logs), listed)
 
 
-def _factor(score: float, curve: np.ndarray, counts: Sequence[int], n_labeled: int) -> float:
-    return float(np.clip(labels_needed(score, curve, counts) / n_labeled, LEAST, MOST))
+def _factors(scores: np.ndarray, curves: np.ndarray, counts: Sequence[int], n_labeled: int) -> np.ndarray:
+    return np.clip(labels_needed(scores, curves, counts) / n_labeled, LEAST, MOST)
 
 
-def _between(level: np.ndarray, place: np.ndarray, i: int, score: float) -> float:
-    """Place of the score between the points i - 1 and i, which are not level."""
-    if i == 0 or i == len(level):
-        return float(place[0] if i == 0 else place[-1])
-    share = (score - level[i - 1]) / (level[i] - level[i - 1])
-    return float(place[i - 1] + share * (place[i] - place[i - 1]))
+def _between(level: np.ndarray, place: np.ndarray, after: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Places of the scores between the points `after - 1` and `after`, which are not level; else an end."""
+    n, rows = level.shape[1], np.arange(len(level))
+    right = np.clip(after, 1, n - 1)
+    start, rise = level[rows, right - 1], level[rows, right] - level[rows, right - 1]
+    share = (scores - start) / np.where(rise > 0, rise, 1.0)
+    inside = place[right - 1] + share * (place[right] - place[right - 1])
+    return np.where(after == 0, place[0], np.where(after == n, place[-1], inside))

@@ -81,7 +81,7 @@ def write_figures(
     return list(files)
 
 
-def _styled(draw: Callable[..., Any]) -> Callable[..., Any]:
+def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
     """The study's own text sizes, whatever the user has set."""
 
     @wraps(draw)
@@ -133,7 +133,7 @@ def file_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
 
 
-@_styled
+@styled
 def curves(results: Results, name: str) -> Any:
     """Scores over L: a row for each judge, a column for each k; solid SSL, dashed SL."""
     about = results.about[name]
@@ -182,7 +182,7 @@ def _settled(figure: Any) -> Any:
     return figure
 
 
-@_styled
+@styled
 def scatter(results: Results) -> Any:
     """Our differences against the printed ones, for the three definitions."""
     definitions = ("fair", "paper", "pool")
@@ -248,7 +248,7 @@ def _critical(results: Results, label: str, names: Sequence[str]) -> Iterator[Pi
             yield Picture(f"ranks_{kind}_{file_name(label)}", title, critical_difference(found, title))
 
 
-@_styled
+@styled
 def critical_difference(found: Comparison, title: str) -> Any:
     """Average ranks on a line, best at the left; bars join methods that are not told apart."""
     n = len(found.names)

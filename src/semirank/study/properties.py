@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Names of the numbers; those of the sizes are the paper's headings.
 CH = "cluster hypothesis"
 EXAMPLES, FEATURES, SIZE = "examples", "features", "classes, labels or targets"
+MISSING = "missing share"
 MAJORITY, PER_ROW, DEPTH = "majority share", "labels per row", "depth"
 
 
@@ -52,14 +53,15 @@ def dataset_properties(
     from ..evaluation.cluster_hypothesis import cluster_hypothesis
 
     folder = data_folder(data)
-    for name in sorted(name for name in names if not {CH, EXAMPLES} <= known.setdefault(name, {}).keys()):
+    wanted = {CH, EXAMPLES, MISSING}
+    for name in sorted(name for name in names if not wanted <= known.setdefault(name, {}).keys()):
         try:
             found = open_dataset(name, folder)
         except ValueError as error:
             say(f"no sizes and no clustering hypothesis for {name}: {error}")
             continue
         X, target = found.dataset.X, found.dataset.target
-        new = paper_numbers(X, target)
+        new = paper_numbers(X, target) | {MISSING: float(np.isnan(X.values).mean())}
         if CH not in known[name]:
             new[CH] = cluster_hypothesis(X, target)
         known[name] |= new

@@ -51,7 +51,7 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str], *, short:
         Ends in .csv, .csv.gz or .parquet.
     short : bool, default=False
         For the preset "worth", whose records hold importances: write what the tables need of them instead.
-        Jobs of such a file count as done like others.
+        Jobs of such a file count as done like others. Those of older versions of a method are left out.
     """
     kind = check_format(out)
     with Store(store, read_only=True) as opened:
@@ -61,13 +61,9 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str], *, short:
     if short:
         if preset != WORTH:
             raise ValueError(f"Only records of the preset {WORTH!r} have a short form, not of {preset!r}.")
-        from .worth_records import short_records
+        from .worth_records import short_form
 
-        found = short_records(found)
-        jobs = {
-            place: job._replace(cost=_rounded(job.cost), job_seconds=_rounded(job.job_seconds or 0.0))
-            for place, job in jobs.items()
-        }
+        jobs, found = short_form(jobs, found, seed)
     judged = [(jobs[r.dataset, r.fold, r.n_labeled, r.family], r._asdict()) for r in found]
     judged += [(job, {}) for job in jobs.values() if job.state == "failed"]
     study = {"preset": preset, "seed": seed}
@@ -80,10 +76,6 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str], *, short:
         # No time inside, so that the same store gives the same file.
         atomic_write(out, gzip.compress(raw, mtime=0) if kind == ".csv.gz" else raw)
     return len(jobs)
-
-
-def _rounded(seconds: float) -> float:
-    return float(f"{seconds:.2g}")
 
 
 def export_rankings(store: str | PathLike[str], out: str | PathLike[str]) -> int:

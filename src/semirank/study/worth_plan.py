@@ -147,13 +147,29 @@ def due_counts(n_train: int, levels: Iterable[int]) -> dict[int, int]:
 
 def _job(data: StudyData, study: Study, family: str, seed: int, n_labeled: int, n_train: int) -> Job:
     name, sha256 = data.entry.name, data.sha256
-    version = FAMILIES[family].version if family in FAMILIES else MEASURED_VERSION
-    version = REFERENCE_VERSION if family in REFERENCES else version
-    about = [RESULT_VERSION, name, sha256, seed, n_labeled, family, version, study.seed]
-    key = digest_of([*about, study.preset.numbers()], 16).hex()
+    key = worth_key(name, sha256, seed, n_labeled, family, study.seed, study.preset)
     cost = _cost(family, n_labeled, n_train, data.dataset.X.shape[1])
     task, group = data.dataset.target.task, data.entry.group
     return Job(name, seed, n_labeled, family, task, group, sha256, key, cost)
+
+
+def worth_key(
+    name: str, sha256: str, seed: int, n_labeled: int, family: str, study_seed: int, preset: Preset
+) -> str:
+    """A digest of everything that the results of a job depend on."""
+    version = FAMILIES[family].version if family in FAMILIES else MEASURED_VERSION
+    version = REFERENCE_VERSION if family in REFERENCES else version
+    about = [RESULT_VERSION, name, sha256, seed, n_labeled, family, version, study_seed]
+    return digest_of([*about, preset.numbers()], 16).hex()
+
+
+def is_current(job: Job, study_seed: int) -> bool:
+    """Whether a job of a store is of the version of its method that this code has."""
+    if job.family not in JOB_FAMILIES:
+        return False
+    return job.key == worth_key(
+        job.dataset, job.sha256, job.fold, job.n_labeled, job.family, study_seed, WORTH
+    )
 
 
 def worth_order(job: Job, study: Study) -> tuple[Any, ...]:

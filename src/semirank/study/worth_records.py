@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from .job import Job
 from .records import Record
 from .worth_methods import FAMILIES, REFERENCES
+from .worth_plan import is_current
 from .worth_results import captured_by, family_references, foreign_references
 
 PARTS = 100_000  # importances of references become whole parts of their sum
 DIGITS = 5  # of captured importance and scores
+
+
+Place = tuple[str, int, int, str]
+
+
+def short_form(
+    jobs: Mapping[Place, Job], records: Iterable[Record], seed: int
+) -> tuple[dict[Place, Job], list[Record]]:
+    """Jobs of the version that this code has, and their records, for a file of a few hundred kilobytes."""
+    kept = {
+        place: job._replace(cost=_rounded(job.cost), job_seconds=_rounded(job.job_seconds or 0.0))
+        for place, job in jobs.items()
+        if is_current(job, seed)
+    }
+    rows = [r for r in records if (r.dataset, r.fold, r.n_labeled, r.family) in kept]
+    return kept, short_records(rows)
+
+
+def _rounded(seconds: float) -> float:
+    return float(f"{seconds:.2g}")
 
 
 def short_records(records: Iterable[Record]) -> list[Record]:
@@ -44,7 +66,7 @@ def short_records(records: Iterable[Record]) -> list[Record]:
         found.append(
             r._replace(
                 value=float(f"{r.value:.{DIGITS}g}"),
-                seconds=float(f"{r.seconds:.2g}"),
+                seconds=_rounded(r.seconds),
                 setting=json.dumps(content, separators=(",", ":")),
             )
         )

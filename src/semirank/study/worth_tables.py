@@ -1,75 +1,24 @@
-"""The tables of the preset `worth` (Def. 2.6)."""
+"""The tables of the preset `worth`: what has been run, worth by data set, and over data sets (Def. 2.6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..evaluation.cells import half
 from ..evaluation.worth import Worth
-from ..runtime.atomic_write import atomic_write_all
 from .job import Job
 from .records import Record
+from .statistics import signed_rank
 from .table_format import StudyTable
 from .tables_words import join
+from .worth_methods import FAMILIES
 from .worth_plan import WORTH, family_counts
-from .worth_results import BASE, CONSENSUS, HALVES, WorthResults, collect_worth
+from .worth_results import BASE, CONSENSUS, HALVES, WorthResults
 
 LOSS = 0.9  # a data set loses where its whole interval is below
-PAGE = "quality.md"
-
-
-def write_worth_tables(records: Iterable[Record], out: Path | str, *, jobs: Iterable[Job] = ()) -> list[Path]:
-    """Write every table as Markdown and CSV, and one page of them with the coverage first.
-
-    Parameters
-    ----------
-    records : iterable of Record
-        Finished ones of one run of the preset `worth`; it may be incomplete.
-    out : path
-        Folder, made if it is not there.
-    jobs : iterable of Job, optional
-        All that is planned, to say what is not finished.
-
-    Returns
-    -------
-    list of Path
-        The files.
-    """
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = worth_tables(records, jobs)
-    files: dict[Path, str | bytes] = {}
-    for table in tables:
-        if table.title:
-            files[folder / f"{table.name}.md"] = table.markdown()
-        files[folder / f"{table.name}.csv"] = table.csv()
-    files[folder / PAGE] = worth_page(tables)
-    atomic_write_all(files)
-    return list(files)
-
-
-def worth_page(tables: Iterable[StudyTable]) -> str:
-    """All tables on one page: how complete they are, what came out over data sets, then one by one."""
-    shown = {table.name: table.markdown().replace("# ", "## ", 1) for table in tables if table.title}
-    order = ("0_coverage", "2_summary", "3_fair_knn", "1_worth")
-    return "# What unlabelled rows are worth\n\n" + "\n".join(shown[name] for name in order)
-
-
-def worth_tables(records: Iterable[Record], jobs: Iterable[Job] = ()) -> list[StudyTable]:
-    """All tables; the one for programs last."""
-    records, jobs = list(records), list(jobs)
-    results = collect_worth(records, jobs, WORTH.n_labeled)
-    return [
-        coverage(results, records, jobs),
-        worth_by_data_set(results),
-        summary(results),
-        fair_knn(results),
-        long_table(results),
-    ]
 
 
 def coverage(results: WorthResults, records: Iterable[Record], jobs: Iterable[Job]) -> StudyTable:
@@ -99,12 +48,20 @@ def coverage(results: WorthResults, records: Iterable[Record], jobs: Iterable[Jo
         f"{len(done)} of {len(planned)} jobs are done; {complete} of {len(rows)} data sets are complete.",
         "A data set is learnt if boosted trees or the neural network explain 5 % of the held-out variance.",
     ]
+    absent = [name for name in FAMILIES if name not in {place[3] for place in planned}]
+    if absent:
+        notes.append(f"Methods that were not planned: {join(absent)}.")
     text = (
         "Data sets with their training rows, the L that leave half of them unlabelled, the seeds with "
         "rankings, for how many of the foreign references the data set was learnt, and jobs still to do."
     )
     columns = ("data set", "half", "group", "rows", "L", "seeds", "learnt", "not finished")
     return StudyTable("0_coverage", "What has been run", text, columns, rows, notes)
+
+
+def covered(table: StudyTable) -> str:
+    """What the table of coverage says, in a sentence for all others."""
+    return f"Coverage: {table.notes[0]}" if table.rows else "Coverage: nothing has been run."
 
 
 def _expected(results: WorthResults, seen: set[str]) -> set[tuple[str, int, int, str]]:
@@ -121,45 +78,57 @@ def _expected(results: WorthResults, seen: set[str]) -> set[tuple[str, int, int,
 def worth_by_data_set(results: WorthResults) -> StudyTable:
     """The consensus on every data set and at every L."""
     rows: list[tuple[Any, ...]] = []
-    losses = []
     for level in results.levels:
         for name in results.names():
             found = results.worth(name, CONSENSUS, level)
             if found is None:
                 continue
             family = results.worth(name, CONSENSUS, level, "family")
-            seeds = results.seeds(name)
-            means = [_mean(results.values(name, m, level, "foreign", seeds)) for m in (BASE, CONSENSUS)]
+            means = known([results.mean(name, method, level) for method in (BASE, CONSENSUS)])
             what = (name, half(name), results.groups[name], level, found.n_seeds, *means)
             rows.append((*what, *_factors(found, family), found.reason))
-            if found.counted and found.high < LOSS:
-                losses.append(f"{name} at L = {level}")
     text = (
         "The consensus with unlabelled rows, held against the foreign reference: the factor by which the "
         "labels would have to grow for the consensus of labelled rows alone to capture as much (1: nothing "
         "came from unlabelled rows), with its 90 % interval over seeds. Data sets that do not count say why."
     )
-    notes = [f"Intervals wholly below {LOSS}: {join(losses) or 'none'}."]
     columns = (
         "data set", "half", "group", "L", "seeds", "captured, labelled rows", "captured, consensus",
         "worth", "low", "high", "worth (family)", "not counted because",
     )  # fmt: skip
-    return StudyTable("1_worth", "Worth by data set", text, columns, rows, notes)
+    return StudyTable("1_worth", "Worth by data set", text, columns, rows, losses(results))
+
+
+def losses(results: WorthResults) -> list[str]:
+    """The data sets on which the consensus does worse than the labelled rows alone, by name."""
+    lines = []
+    for level in results.levels:
+        found = {name: results.worth(name, CONSENSUS, level) for name in results.names()}
+        counted = {name: one for name, one in found.items() if one is not None and one.counted}
+        if counted:
+            below = [f"{name} ({one.factor:.2f})" for name, one in counted.items() if one.factor < 1]
+            sure = [name for name, one in counted.items() if one.high < LOSS]
+            lines.append(
+                f"L = {level}: worth below 1 on {len(below)} of {len(counted)} data sets: "
+                f"{join(below) or 'none'}. Interval wholly below {LOSS}: {join(sure) or 'none'}."
+            )
+    return lines
 
 
 def summary(results: WorthResults) -> StudyTable:
-    """Every method over the data sets of each half."""
+    """Every method over all data sets, and its worth on each half."""
     rows: list[tuple[Any, ...]] = []
     for level in results.levels:
-        for which in (*HALVES, None):
-            for method in results.methods:
-                if method == BASE:
-                    continue
-                found = results.summary(method, level, results.names(which))
-                other = results.summary(method, level, results.names(which), "family")
-                if found.n_counted or other.n_counted:
-                    own = (found.n_counted, *_known(found[:3]), found.wins, found.losses, *_known([found.p]))
-                    rows.append((level, which or "both", method, *own, other.n_counted, *_known(other[:1])))
+        for method in results.methods:
+            if method == BASE:
+                continue
+            found = results.summary(method, level, results.names())
+            halves = [results.summary(method, level, results.names(which)) for which in HALVES]
+            other = results.summary(method, level, results.names(), "family")
+            if found.n_counted or other.n_counted:
+                own = (found.n_counted, *known(found[:3]), found.wins, found.losses, *known([found.p]))
+                parts = [value for one in halves for value in (one.n_counted, *known(one[:1]))]
+                rows.append((level, method, *own, *parts, other.n_counted, *known(other[:1])))
     text = (
         "Geometric mean of the worth over the data sets that count, with its 90 % interval over data sets, "
         "how many are above and below 1, and p of Wilcoxon's signed-rank test. The scale is the same for all "
@@ -168,7 +137,8 @@ def summary(results: WorthResults) -> StudyTable:
     )
     notes = ["Settings are chosen on one half of the data sets and reported on the other."]
     columns = (
-        "L", "half", "method", "data sets", "worth", "low", "high", "above 1", "below 1", "p",
+        "L", "method", "data sets", "worth", "low", "high", "above 1", "below 1", "p",
+        *(f"{what} ({which})" for which in HALVES for what in ("data sets", "worth")),
         "data sets (family)", "worth (family)",
     )  # fmt: skip
     return StudyTable("2_summary", "Worth over data sets", text, columns, rows, notes)
@@ -176,27 +146,22 @@ def summary(results: WorthResults) -> StudyTable:
 
 def fair_knn(results: WorthResults) -> StudyTable:
     """Every method against the label-only consensus, by nearest labelled rows."""
-    from scipy.stats import wilcoxon
-
     rows: list[tuple[Any, ...]] = []
     for level in results.levels:
-        for which in (*HALVES, None):
-            for method in results.methods:
-                found = list(results.knn_differences(method, level, results.names(which)).values())
-                if method == BASE or not found:
-                    continue
-                p = float(wilcoxon(found).pvalue) if np.any(found) else 1.0
-                better, worse = sum(v > 0 for v in found), sum(v < 0 for v in found)
-                rows.append(
-                    (level, which or "both", method, len(found), float(np.mean(found)), better, worse, p)
-                )
+        for method in results.methods:
+            found = np.array(list(results.knn_differences(method, level, results.names()).values()))
+            if method != BASE and len(found):
+                better, worse = int((found > 0).sum()), int((found < 0).sum())
+                differences = (float(np.mean(found)), float(np.median(found)))
+                rows.append((level, method, len(found), *differences, better, worse, signed_rank(found)))
     text = (
         "How well the nearest labelled rows predict held-out ones in the space that a ranking weights, minus "
-        "the same for the consensus of labelled rows alone: mean over data sets of the task's measure, where "
-        "more than 0 is better, and p of Wilcoxon's signed-rank test."
+        "the same for the consensus of labelled rows alone: mean and median over data sets of the task's "
+        "measure, where more than 0 is better, and p of Wilcoxon's signed-rank test."
     )
-    columns = ("L", "half", "method", "data sets", "difference", "better", "worse", "p")
-    return StudyTable("3_fair_knn", "Fair nearest neighbours", text, columns, rows, digits=3)
+    columns = ("L", "method", "data sets", "difference", "median", "better", "worse", "p")
+    signed = frozenset({"difference", "median"})
+    return StudyTable("4_fair_knn", "Fair nearest neighbours", text, columns, rows, digits=3, signed=signed)
 
 
 def long_table(results: WorthResults) -> StudyTable:
@@ -204,17 +169,13 @@ def long_table(results: WorthResults) -> StudyTable:
     rows: list[tuple[Any, ...]] = []
     for level in results.levels:
         for name in results.names():
-            seeds = results.seeds(name)
             for method in results.methods:
                 found = results.worth(name, method, level)
-                if found is None or (name, method) not in results.judged:
+                means = [results.mean(name, method, level, by) for by in ("foreign", "family", "knn")]
+                if found is None or np.isnan(means).all():
                     continue
-                means = [
-                    _mean(results.values(name, method, level, by, seeds))
-                    for by in ("foreign", "family", "knn")
-                ]
                 family = results.worth(name, method, level, "family")
-                what = (name, half(name), results.groups[name], level, method, found.n_seeds, *means)
+                what = (name, half(name), results.groups[name], level, method, found.n_seeds, *known(means))
                 rows.append((*what, *_factors(found, family), found.reason))
     columns = (
         "dataset", "half", "group", "L", "method", "seeds", "captured_foreign", "captured_family", "knn",
@@ -225,13 +186,9 @@ def long_table(results: WorthResults) -> StudyTable:
 
 def _factors(found: Worth, family: Worth | None) -> list[float | None]:
     """Factor and interval by the foreign reference, and the factor by the other; empty where unknown."""
-    return _known([*found[:3], np.nan if family is None else family.factor])
+    return known([*found[:3], np.nan if family is None else family.factor])
 
 
-def _known(values: Iterable[float]) -> list[float | None]:
-    return [None if np.isnan(value) else value for value in values]
-
-
-def _mean(values: np.ndarray) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
+def known(values: Iterable[float]) -> list[float | None]:
+    """Numbers for a table, empty cells where there is none."""
+    return [None if np.isnan(value) else float(value) for value in values]

@@ -1,0 +1,163 @@
+"""Tables of the preset `worth`: tasks, controls, ranks of all methods, the value of subsets (Def. 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.tasks import HEADINGS
+from ..evaluation.ranking_judges import SUBSET_MODELS
+from .statistics import Comparison, compare, signed_rank
+from .table_format import StudyTable
+from .tables_words import join
+from .worth_methods import FAMILIES, IN_SUBSETS, LABEL_ONLY
+from .worth_results import BASE, CONSENSUS, WorthResults
+from .worth_tables import known
+
+CONTROLS = tuple(words for family in FAMILIES.values() if family.control for words in family.shown.values())
+NEARLY_ALL = 0.9  # of the data sets: a method that has fewer takes no part in ranks over them
+
+
+def tasks(results: WorthResults) -> StudyTable:
+    """The consensus, task by task."""
+    rows: list[tuple[Any, ...]] = []
+    for level in results.levels:
+        for group in HEADINGS:
+            names = [name for name in results.names() if results.groups[name] == group]
+            found = results.summary(CONSENSUS, level, names)
+            if found.n_counted:
+                means = [_mean_captured(results, names, method, level) for method in (BASE, CONSENSUS)]
+                own = (*known(means), *known(found[:3]), found.wins, found.losses)
+                rows.append((level, group, found.n_counted, *own))
+    text = (
+        "The consensus over the data sets of each task that count: captured importance without and with "
+        "unlabelled rows, and the geometric mean of the worth with its 90 % interval over data sets."
+    )
+    columns = (
+        "L", "group", "data sets", "captured, labelled rows", "captured, consensus", "worth", "low", "high",
+        "above 1", "below 1",
+    )  # fmt: skip
+    return StudyTable("3_tasks", "Worth by task", text, columns, rows)
+
+
+def _mean_captured(results: WorthResults, names: Sequence[str], method: str, level: int) -> float:
+    worths = {name: results.worth(name, CONSENSUS, level) for name in names}
+    found = [results.mean(name, method, level) for name, one in worths.items() if one and one.counted]
+    return float(np.mean(found))
+
+
+def controls(results: WorthResults) -> StudyTable:
+    """The consensus beside what must not gain, on the same data sets."""
+    rows: list[tuple[Any, ...]] = []
+    for level in results.levels:
+        for control in CONTROLS:
+            both = {
+                name: [results.worth(name, method, level) for method in (CONSENSUS, control)]
+                for name in results.names()
+            }
+            names = [name for name, found in both.items() if all(one and one.counted for one in found)]
+            if names:
+                whole = results.summary(CONSENSUS, level, names)
+                found = results.summary(control, level, names)
+                rows.append(
+                    (level, control.removeprefix("control: "), len(names), *known(whole[:1]),
+                     *known(found[:3]), found.wins, found.losses, *known([found.p]))
+                )  # fmt: skip
+    text = (
+        "What the consensus is worth with its unlabelled rows, and on the same data sets with rows invented "
+        "out of labelled ones in their place, with shuffled labels for teacher and students, and with a "
+        "quarter of the unlabelled rows. The first two hold no knowledge: what they seem to be worth is what "
+        "the method gains from being a mean of more rankings, not from unlabelled rows."
+    )
+    columns = (
+        "L", "control", "data sets", "worth, consensus", "worth, control", "low", "high", "above 1",
+        "below 1", "p",
+    )  # fmt: skip
+    return StudyTable("5_controls", "Controls", text, columns, rows)
+
+
+class Ranked(NamedTuple):
+    """All methods over data sets at one L."""
+
+    comparison: Comparison
+    means: dict[str, float]  # captured importance of each method
+    without: tuple[str, ...]  # methods that lack too many data sets
+
+
+def rank_methods(results: WorthResults, level: int) -> Ranked | None:
+    """Compare all methods but the controls by captured importance; None where there is nothing to compare.
+
+    Data sets that some method lacks are left out; before that, methods that lack more than one data set in
+    ten, because they are for some tasks only or not finished.
+    """
+    methods = [method for method in results.methods if method not in CONTROLS]
+    if not {BASE, CONSENSUS} <= set(methods):
+        return None
+    table = np.array([[results.mean(name, method, level) for method in methods] for name in results.names()])
+    judged = ~np.isnan(table[:, [methods.index(BASE), methods.index(CONSENSUS)]]).any(axis=1)
+    table = table[judged]
+    if len(table) < 2:
+        return None
+    often = (~np.isnan(table)).mean(axis=0) >= NEARLY_ALL
+    table = table[:, often]
+    table = table[~np.isnan(table).any(axis=1)]
+    if len(table) < 2:
+        return None
+    used = [method for method, kept in zip(methods, often) if kept]
+    without = tuple(method for method, kept in zip(methods, often) if not kept)
+    return Ranked(compare(used, table), dict(zip(used, table.mean(axis=0).tolist())), without)
+
+
+def ranks(results: WorthResults) -> StudyTable:
+    """Average ranks of all methods, and which differ from the consensus."""
+    rows: list[tuple[Any, ...]] = []
+    notes = []
+    for level in results.levels:
+        found = rank_methods(results, level)
+        if found is None:
+            continue
+        names = found.comparison.names
+        with_it = found.comparison.p_values[names.index(CONSENSUS)]
+        for name, rank, p in zip(names, found.comparison.ranks.tolist(), with_it.tolist()):
+            apart = None if name == CONSENSUS else p
+            rows.append((level, name, found.comparison.n, found.means[name], rank, apart))
+        left = f"; for too few data sets: {join(found.without)}" if found.without else ""
+        notes.append(f"L = {level}: Friedman's p {found.comparison.friedman:.2g}{left}.")
+    text = (
+        "Methods by captured importance (foreign reference), mean over data sets, and by average rank, 1 is "
+        "best; p of the difference to the consensus by Wilcoxon's signed-rank test, with Holm's correction "
+        "for all pairs of methods. Data sets are those that have all methods of the table."
+    )
+    columns = ("L", "method", "data sets", "captured", "average rank", "p to the consensus")
+    return StudyTable("6_ranks", "All methods", text, columns, rows, notes, digits=3)
+
+
+def subset_values(results: WorthResults) -> StudyTable:
+    """Models on the first features of rankings."""
+    rows: list[tuple[Any, ...]] = []
+    rankings = [family for family, _, _ in IN_SUBSETS]
+    for level in results.levels:
+        for model in SUBSET_MODELS:
+            found = {}
+            for name in results.names():
+                some = [results.subsets.get((name, level, ranking), {}) for ranking in rankings]
+                seeds = set.intersection(*({seed for seed, _ in one} for one in some))
+                if seeds:
+                    found[name] = [float(np.mean([one[seed, model] for seed in seeds])) for one in some]
+            if found:
+                values = np.array(list(found.values()))
+                gain = values[:, rankings.index("consensus")] - values[:, rankings.index(LABEL_ONLY)]
+                ends = (int((gain > 0).sum()), int((gain < 0).sum()), signed_rank(gain))
+                rows.append((level, model, len(found), *values.mean(axis=0).tolist(), *ends))
+    text = (
+        "Held-out R2 of models outside the family, trained with all labels on the first 5, 10 and 20 % of "
+        "the features of a ranking made from L labels: mean over data sets and subsets. How many data sets "
+        "are better and worse with unlabelled rows, and p of Wilcoxon's signed-rank test."
+    )
+    columns = (
+        "L", "model", "data sets", "consensus", "consensus, labelled rows", "random forest genie3_oob",
+        "better", "worse", "p",
+    )  # fmt: skip
+    return StudyTable("8_subset_value", "Value of the first features", text, columns, rows, digits=3)
