@@ -132,15 +132,19 @@ def test_a_run_begins_with_what_a_worth_needs(study):
     assert [job.family for job in first if job.dataset == first[0].dataset][:6] == [
         FOREIGN, "consensus", *[LABEL_ONLY] * 4,
     ]  # fmt: skip
-    # All of L = 50 before the consensus at 100; the choosing half first, within it seed by seed.
-    at_100 = next(i for i, job in enumerate(first) if (job.family, job.n_labeled) == ("consensus", 100))
-    assert {job.fold for job in first[:at_100]} == set(range(5))
-    halves = [half(job.dataset) == "choosing" for job in first[:at_100]]
+    # Two seeds of everything at L = 50, then at 100, then the other seeds; the choosing half first.
+    assert {job.fold for job in first} == {0, 1}
+    assert all((job.family, job.n_labeled) != ("consensus", 100) for job in first)
+    halves = [half(job.dataset) == "choosing" for job in first]
     assert halves == sorted(halves, reverse=True)
-    # Then random forests, Relief and the teacher, then the peers and the family reference, then the controls.
-    order = [worth_order(job, study)[0] for job in jobs]
-    assert order == sorted(order)
-    stages = {stage: {job.family for job, at in zip(jobs, order) if at == stage} for stage in order}
+    places = [worth_order(job, study)[:4] for job in jobs]
+    assert places == sorted(places)
+    rounds = list(dict.fromkeys(place[:3] for place in places))
+    assert rounds[:4] == [(False, seeds, level) for seeds in (False, True) for level in (50, 100)]
+    # Random forests, Relief and the teacher, then the peers and the family reference, then the controls.
+    stages = {place[3]: set() for place in places}
+    for job, place in zip(jobs, places):
+        stages[place[3]].add(job.family)
     assert stages[1] == {"forest", "relief", "teacher"}
     assert FAMILY in stages[2]
     assert stages[2] - {FAMILY} <= {name for name in FAMILIES if name.startswith("peer_")}

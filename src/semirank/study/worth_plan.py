@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 RESULT_VERSION = 1
 REFERENCE_VERSION = 1
 MEASURED_VERSION = 1
-FIRST_LEVELS = 100  # a run that may not come to its end begins with L up to here
+FIRST_LEVELS, FIRST_SEEDS = 100, 2  # a run that may not come to its end begins with these
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,10 @@ def is_current(job: Job, study_seed: int) -> bool:
 def worth_order(job: Job, study: Study) -> tuple[Any, ...]:
     """The place of a job in a run that may not come to its end.
 
-    First what a worth needs, foreign references and the consensus with and without unlabelled rows, at
-    L = 50, then 100; then random forests, Relief, the peers and the controls; larger L and the rest after
-    that. The half on which settings are chosen comes first; then each seed for all data sets.
+    First two seeds, which a worth needs, at L = 50, then 100; then the other seeds; larger L and the rest
+    after that. Of each, first foreign references and the consensus with and without unlabelled rows, then
+    random forests, Relief, the peers and the controls, the half on which settings are chosen before the
+    other.
     """
     levels = study.preset.n_labeled
     if job.family in REFERENCES:
@@ -189,8 +190,10 @@ def worth_order(job: Job, study: Study) -> tuple[Any, ...]:
         stage = MEASURED[job.family] if job.family in MEASURED else FAMILIES[job.family].stage
         stage = stage if level <= FIRST_LEVELS else max(stage, 4)
     return (
-        stage,
+        stage > 3,
+        job.fold >= FIRST_SEEDS,
         level,
+        stage,
         half(job.dataset) != "choosing",
         job.fold,
         job.dataset,
