@@ -1,0 +1,162 @@
+"""What to know of the data before a ranking is believed (Def. 3.5)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.summary import target_counts
+from ..data.table import Table
+from ..data.target import Target
+from ..runtime.messages import plural, short, short_name
+from .labelled_rows import labeled_differ, same_rows
+from .telltale import Told, telling_holes, telling_values
+
+KINDS = ("one_class", "leak", "missingness", "shift", "duplicates")
+_SHOWN = 5  # features or rows that a sentence names
+_KEPT = 1000  # that a warning keeps
+
+
+class DataWarning(NamedTuple):
+    """One thing about the data that a ranking rests on.
+
+    Attributes
+    ----------
+    kind : {"one_class", "leak", "missingness", "shift", "duplicates"}
+    text : str
+        What it is, and what can be done.
+    features : tuple of str
+        The features concerned, the most conspicuous first.
+    rows : tuple of int
+        The rows concerned, counted from 0.
+    """
+
+    kind: str
+    text: str
+    features: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+
+
+def data_warnings(table: Table, target: Target) -> list[DataWarning]:
+    """Everything that is conspicuous; nothing depends on chance, and large data are sampled.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> values = rng.normal(size=(60, 2))
+    >>> table = Table(values, np.zeros(2, int), ("size", "copy"), (None, None))
+    >>> y = np.where(np.arange(60) < 40, 3 * values[:, 1] + 2, np.nan)[:, None]
+    >>> [w.kind for w in data_warnings(table, Target("regression", y, ("y",), np.ones(1)))]
+    ['leak']
+    """
+    labeled = target.labeled
+    found = [*_one_class(target), *_leaks(table, target), *_missingness(table, target)]
+    return [*found, *_shift(table, labeled), *_duplicates(table, labeled)]
+
+
+def one_class_words(only: object, n_labeled: int) -> str:
+    """What it means that all labelled rows are of one class, and what can be done."""
+    rows = "the one labelled row is" if n_labeled == 1 else f"all {n_labeled} labelled rows are"
+    return (
+        f"{rows} of one class, {short(only)}, so no feature can tell it from others and there is nothing to "
+        "rank by: label some rows of another class, or, if the unlabelled rows may stand for it, give them "
+        "a class of their own"
+    )
+
+
+def _one_class(target: Target) -> list[DataWarning]:
+    present = [name for name, count in target_counts(target).items() if count]
+    n = int(target.labeled.sum())
+    if target.classes is None or len(present) != 1:
+        return []
+    return [DataWarning("one_class", one_class_words(present[0], n))]
+
+
+def _leaks(table: Table, target: Target) -> list[DataWarning]:
+    found = telling_values(table, target)
+    warnings = []
+    for same, does, why in (
+        (True, "the target under other names (the same up to coding)", ""),
+        (False, "", ": alone it predicts held-out labels almost perfectly"),
+    ):
+        some = [told for told in found if told.same == same]
+        if not some:
+            continue
+        names = _names(table, some)
+        what = f"is {does}" if same else f"gives {_of(target, some)} away{why}"
+        if not same and len(target.names) > 1:
+            what += f" ({some[0].share:.3f} of 1 explained)"
+        elif not same:
+            what += f" ({some[0].share:.3f} of 1)"
+        elif len(target.names) > 1:
+            what = f"is {_of(target, some)} under other names (the same up to coding)"
+        text = f"{_each(names)} {what}; leave it out unless it is known before the target is ({_drop(names)})"
+        warnings.append(DataWarning("leak", text, names))
+    return warnings
+
+
+def _missingness(table: Table, target: Target) -> list[DataWarning]:
+    found = telling_holes(table, target)
+    if not found:
+        return []
+    names = _names(table, found)
+    text = (
+        f"whether {_each(names)} is missing tells {_of(target, found)} ({found[0].share:.2f} of 1 explained), "
+        "so the reason why values are missing has to do with it: a high rank may be that of the reason"
+    )
+    return [DataWarning("missingness", text, names)]
+
+
+def _shift(table: Table, labeled: np.ndarray) -> list[DataWarning]:
+    found = labeled_differ(table, labeled)
+    if found is None:
+        return []
+    names = tuple(table.names[j] for j in found.features[:_KEPT])
+    text = (
+        "labelled rows differ from unlabelled ones: a classifier finds the labelled one of a pair in "
+        f"{100 * found.auc:.0f} of 100 cases, most by {_listed(names)}; the ranking holds for rows like the "
+        "labelled ones"
+    )
+    return [DataWarning("shift", text, names)]
+
+
+def _duplicates(table: Table, labeled: np.ndarray) -> list[DataWarning]:
+    twins = same_rows(table, labeled)
+    if twins is None:
+        return []
+    pairs = [f"{i} = {j}" for i, j in zip(twins.unlabeled[:_SHOWN], twins.labeled)]
+    more = ", ..." if len(twins.unlabeled) > _SHOWN else ""
+    verb = "is a copy" if len(twins.unlabeled) == 1 else "are copies"
+    text = (
+        f"{plural(len(twins.unlabeled), 'unlabelled row')} {verb} of labelled ones in all features (rows from "
+        f"0: {', '.join(pairs)}{more}); leave them out, or give them the label if it is known"
+    )
+    return [DataWarning("duplicates", text, (), tuple(twins.unlabeled[:_KEPT].tolist()))]
+
+
+def _names(table: Table, found: Sequence[Told]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(table.names[told.feature] for told in found))[:_KEPT]
+
+
+def _of(target: Target, found: Sequence[Told]) -> str:
+    """The target, or the target variables that are meant."""
+    names = list(dict.fromkeys(target.names[told.column] for told in found if told.column >= 0))
+    if len(target.names) == 1 or not names:
+        return "the target"
+    return _listed(names)
+
+
+def _each(names: Sequence[str]) -> str:
+    return short(names[0]) if len(names) == 1 else f"each of {len(names)} features ({_listed(names)})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(short_name, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _drop(names: Sequence[str]) -> str:
+    words = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
+    return f"{words} ..." if len(names) > 3 else words
