@@ -1,7 +1,7 @@
 """How often data that are in order are warned about, and whether every planted fault is named.
 
-    python -m tools.false_alarms                  # simulated data, clean and with faults
-    python -m tools.false_alarms --real           # the data sets of SEMIRANK_DATA, labels dealt out at random
+python -m tools.false_alarms                  # simulated data, clean and with faults
+python -m tools.false_alarms --real           # the data sets of SEMIRANK_DATA, labels dealt out at random
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def clean(task: str, look: str, size: tuple[int, int, int], seed: int) -> tuple[
     values, n_values = _features(look, n_rows, n_features, rng)
     spread = values.std(axis=0)
     scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    causes = [scaled[:, rng.choice(n_features, 3, replace=False)] @ rng.uniform(0.5, 1.5, 3) for _ in range(6)]
+    causes = [
+        scaled[:, rng.choice(n_features, 3, replace=False)] @ rng.uniform(0.5, 1.5, 3) for _ in range(6)
+    ]
     signal = np.column_stack(causes) + rng.normal(scale=rng.uniform(0.5, 1.5), size=(n_rows, 6))
     target = _target(task, signal)
     if look == "mixed":  # missing at random

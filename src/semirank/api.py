@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .data.columns import is_anndata
 from .data.given_data import given_data
+from .judging.data_warnings import data_warnings
 from .rankers.make_ranker import make_ranker
 from .results.files import to_anndata
 from .results.ranking import Ranking
@@ -85,7 +87,11 @@ def rank(
     data = X
     X, y = given_data(X, y, target, feature_names, params)
     ranker = make_ranker(method, importance, preset, params)
-    ranking = ranker.fit(X, y, progress=progress).to_ranking()
+    table, encoded, step = ranker._read(X, y, progress)
+    found = data_warnings(table, encoded)
+    step("checks")
+    ranking = ranker._score_features(table, encoded, step, progress).to_ranking()
+    ranking = replace(ranking, warnings=[warning._asdict() for warning in found])
     if write_to_var is not None:
         to_anndata(ranking, data, write_to_var)
     return ranking

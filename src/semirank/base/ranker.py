@@ -82,10 +82,21 @@ class RankerBase(SelectorMixin, EncodingBase):
         -------
         self
         """
+        return self._score_features(*self._read(X, y, progress), progress)
+
+    def _read(
+        self, X: Any, y: Any, progress: Progress | None = None
+    ) -> tuple[Table, Target, Callable[[str], None]]:
+        """The first half of `fit`: X and y encoded, and a stopwatch that runs."""
         self.timings_: dict[str, float] = {}
         step = self._stopwatch()
         self._check()
-        table, target = self._encode(X, y)
+        return *self._encode(X, y), step
+
+    def _score_features(
+        self, table: Table, target: Target, step: Callable[[str], None], progress: Progress | None
+    ) -> Self:
+        """The second half of `fit`."""
         found = self._rank(table, target, progress, step)
         self.importances_ = found.importances
         self.importances_std_error_ = found.standard_errors

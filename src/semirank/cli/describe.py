@@ -36,7 +36,7 @@ def describe(
     """
     from .input import describe_columns
 
-    columns, notes = describe_columns(
+    columns, notes, warnings = describe_columns(
         files, target=target, drop=drop, numeric=numeric, nominal=nominal, missing=missing,
         unlabeled=unlabeled, decimal=decimal,
     )  # fmt: skip
@@ -47,6 +47,7 @@ def describe(
     if as_json:
         print(json.dumps([column._asdict() for column in shown], ensure_ascii=False))
     else:
+        terminal.show_warnings(warnings)
         _show(shown)
 
 

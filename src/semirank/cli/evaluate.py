@@ -186,6 +186,7 @@ def _label_curves(
 
 
 def _show(found: Any) -> None:
+    terminal.show_warnings(found.warnings)
     print(f"{found.summary()}\n")
     terminal.show(found.table())
     print(f"\n{found.sentences()[-1]}")

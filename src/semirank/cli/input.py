@@ -32,7 +32,7 @@ class Input(NamedTuple):
     """What a command works on, and the Python lines that make the same (`data.X` and `y`).
 
     `params` are what --set gave for the ranker; `n_train` rows come before a predefined test part; `columns`
-    says what was understood of each.
+    says what was understood of each, `positions` which columns of the file the features are.
     """
 
     X: Table
@@ -42,10 +42,15 @@ class Input(NamedTuple):
     params: dict[str, Any]
     n_train: int | None = None
     columns: Sequence[ColumnSummary] = ()
+    positions: tuple[int, ...] = ()
 
     def column_table(self) -> list[dict[str, Any]]:
         """The columns as a ranking keeps them."""
         return [column._asdict() for column in self.columns]
+
+    def file_positions(self) -> tuple[int, ...] | None:
+        """The same as a ranking keeps them: nothing where the features are the first columns."""
+        return None if self.positions == tuple(range(len(self.positions))) else self.positions
 
 
 def read(
@@ -91,14 +96,19 @@ def read(
     return given if labels is None else _with_fewer_labels(given, labels, seed)
 
 
-def describe_columns(files: Sequence[str], **given: Any) -> tuple[Sequence[ColumnSummary], list[str]]:
-    """What is understood of every column, and notes; without a target, columns have no roles."""
+def describe_columns(
+    files: Sequence[str], **given: Any
+) -> tuple[Sequence[ColumnSummary], list[str], list[dict[str, Any]]]:
+    """What is understood of every column, notes, and warnings; without a target, columns have no roles."""
     from ..data.column_summary import remark_notes, summarize_columns
     from ..data.dataset import read_file_columns
 
     if given["target"] or _is_name(files):
+        from ..judging.data_warnings import data_warnings
+
         found = read(files, **given)
-        return found.columns, found.notes
+        warnings = [warning._asdict() for warning in data_warnings(found.X, found.target)]
+        return with_warnings(found.columns, warnings), found.notes, warnings
     options = {name: given[name] for name in ("numeric", "nominal", "missing") if given[name]}
     options |= {"decimal": given["decimal"]} if given["decimal"] else {}
     for name in ("drop", "unlabeled"):
@@ -109,7 +119,22 @@ def describe_columns(files: Sequence[str], **given: Any) -> tuple[Sequence[Colum
         raw, columns = read_file_columns(paths, **options)
     rows = summarize_columns(raw.names, columns)
     notes = [*raw.notes, *remark_notes([(row.name, c.remarks) for row, c in zip(rows, columns)])]
-    return rows, [*notes, f"{plural(len(rows), 'column')}, {plural(len(columns[0].values), 'row')}"]
+    return rows, [*notes, f"{plural(len(rows), 'column')}, {plural(len(columns[0].values), 'row')}"], []
+
+
+def with_warnings(
+    columns: Sequence[ColumnSummary], warnings: Sequence[dict[str, Any]]
+) -> Sequence[ColumnSummary]:
+    """The columns with what warnings say of single features among what is odd."""
+    from ..results.warning_words import feature_words
+
+    said = feature_words(warnings)
+    return [
+        column._replace(odd="; ".join(filter(None, [said.get(column.name, ""), column.odd])))
+        if column.role == "feature"
+        else column
+        for column in columns
+    ]
 
 
 def _is_name(files: Sequence[str]) -> bool:
@@ -136,7 +161,7 @@ def _read_registered(name: str, params: dict[str, Any]) -> Input:
     first, *rest = opened.dataset.notes
     notes = [first, f"the data come from the registry: {entry.name}", *rest]
     data = opened.dataset
-    return Input(data.X, data.target, notes, lines, params, opened.n_train, data.columns)
+    return Input(data.X, data.target, notes, lines, params, opened.n_train, data.columns, data.positions)
 
 
 def _read_files(
@@ -155,7 +180,8 @@ def _read_files(
     if labels_from_column is None:
         data, line = _load(files, options if tree is None else options | {"hierarchy": tree})
         lines += [line, "y = data.target"]
-        return Input(data.X, data.target, _with_columns(data, data.notes), lines, params, None, data.columns)
+        notes = _with_columns(data, data.notes)
+        return Input(data.X, data.target, notes, lines, params, None, data.columns, data.positions)
     task = options.get("task", "auto")
     if task not in ("auto", "multi_label", "hierarchical"):
         raise ValueError(f"--labels-from-column gives sets of labels, which do not fit --task {task}.")
@@ -163,7 +189,7 @@ def _read_files(
     data, line = _load(files, options | {"targets": [labels_from_column], "task": "classification"})
     target, notes, more = _label_sets(data, tree, decay)
     notes = _with_columns(data, notes)
-    return Input(data.X, target, notes, [*lines, line, *more], params, None, data.columns)
+    return Input(data.X, target, notes, [*lines, line, *more], params, None, data.columns, data.positions)
 
 
 def _with_columns(data: Dataset, notes: Sequence[str]) -> list[str]:

@@ -96,6 +96,12 @@ Out = Annotated[
 ]
 
 
+PlainCsv = Annotated[
+    bool,
+    typer.Option("--plain-csv", help="In .csv, no ' before names that a spreadsheet would run as formulas."),
+]
+
+
 def help_if_alone(context: typer.Context) -> None:
     """A group of commands without one of them shows what there is."""
     if context.invoked_subcommand is None:

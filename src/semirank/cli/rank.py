@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ def rank(
     hierarchy: options.HierarchyFile = None,
     set_: options.Set = None,
     out: options.Out = None,
+    plain_csv: options.PlainCsv = False,
     as_json: options.Json = False,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
@@ -59,8 +61,8 @@ def rank(
         params["importance"] = names if len(names) > 1 else names[0]
     ranking = rank_with_progress(given.X, given.target, params, given.notes, quiet)
     made = origin(given.lines, "ranking = sr.rank", params)
-    ranking = replace(ranking, origin=made, columns=given.column_table())
-    deliver_ranking(ranking, out or [], as_json=as_json, quiet=quiet)
+    ranking = replace(ranking, origin=made, columns=given.column_table(), positions=given.file_positions())
+    deliver_ranking(ranking, out or [], as_json=as_json, quiet=quiet, safe_csv=not plain_csv)
 
 
 def rank_with_progress(X: Any, y: Any, params: dict[str, Any], notes: list[str], quiet: bool) -> Ranking:
@@ -74,14 +76,18 @@ def rank_with_progress(X: Any, y: Any, params: dict[str, Any], notes: list[str],
     return compute(work, notes, quiet, params.get("method", "auto"))
 
 
-def deliver_ranking(ranking: Ranking, out: list[Path], *, as_json: bool, quiet: bool) -> None:
+def deliver_ranking(
+    ranking: Ranking, out: list[Path], *, as_json: bool, quiet: bool, safe_csv: bool = True
+) -> None:
     """Write a ranking to its files and print its best features."""
     from ..results.files import to_json
 
     def show() -> None:
+        terminal.show_warnings(ranking.warnings)
         print(f"{ranking.summary()}\n")
         terminal.show(repr(ranking.top(20)))
         if len(ranking) > 20:
             print(f"   … and {len(ranking) - 20} more")
 
-    deliver(ranking, out, show, as_json=(lambda: to_json(ranking)) if as_json else None, quiet=quiet)
+    json = (lambda: to_json(ranking)) if as_json else None
+    deliver(ranking, out, show, as_json=json, quiet=quiet, save=partial(ranking.save, safe_csv=safe_csv))

@@ -61,10 +61,11 @@ def deliver(
     as_json: Callable[[], str] | None,
     quiet: bool,
     plot: Path | None = None,
+    save: Callable[[Path], None] | None = None,
 ) -> None:
     """Write the files, then print: JSON, or what `show` prints unless the files were all that was wanted."""
     for path in out:
-        found.save(path)
+        (save or found.save)(path)
     if plot is not None:
         from ..report.figures import save_figure
 

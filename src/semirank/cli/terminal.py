@@ -6,9 +6,9 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..runtime.atomic_write import writing
 from ..runtime.progress import show_progress as progress  # noqa: F401  for the commands
@@ -108,6 +108,14 @@ def collected_warnings(notes: list[str]) -> Iterator[None]:
         yield
     texts = (_one_line(warning.message).removesuffix(".") for warning in caught)
     notes += dict.fromkeys(text for text in texts if text not in notes)
+
+
+def show_warnings(warnings: Sequence[Mapping[str, Any]]) -> None:
+    """What to know of the data before anything else is read, on standard output."""
+    from ..results.warning_words import warning_lines
+
+    for line in warning_lines(warnings):
+        print(line)
 
 
 def show_table(head: list[str], rows: list[list[str]]) -> None:

@@ -54,6 +54,8 @@ class Dataset:
         What is odd about single features.
     others : tuple of ColumnSummary
         The columns that are no features.
+    positions : tuple of int
+        Which column of the file each feature is, from 0.
     """
 
     X: Table
@@ -64,6 +66,7 @@ class Dataset:
     notes: tuple[str, ...]
     remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     others: tuple[ColumnSummary, ...] = ()
+    positions: tuple[int, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[ColumnSummary, ...]:
@@ -238,7 +241,9 @@ def load(
     others = [summarize_column(names[j], "target", column) for j, column in zip(chosen, given)]
     others += [summarize_column(names[j], "left out", columns[j]) for j in range(len(names)) if j not in kept]
     remarks = {names[j]: columns[j].remarks for j in used if columns[j].remarks}
-    return Dataset(X, target, target_names, declared, part, tuple(notes), remarks, tuple(others))
+    return Dataset(
+        X, target, target_names, declared, part, tuple(notes), remarks, tuple(others), tuple(used)
+    )  # fmt: skip
 
 
 def read_file_columns(

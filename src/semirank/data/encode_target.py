@@ -14,7 +14,7 @@ from ..runtime.messages import did_you_mean, short
 from .columns import as_nominal, as_numbers, recode, unique_names
 from .given_target import GivenTarget, read_target
 from .hierarchy import Hierarchy
-from .summary import describe_target, target_questions
+from .summary import ONE_CLASS, describe_target, target_questions
 from .target import Target
 from .tasks import TASKS
 
@@ -329,8 +329,7 @@ def _check_informative(target: Target) -> list[str]:
     if target.classes is not None and constant.all():
         only = short(target.classes.tolist()[int(low[0])])
         raise ValueError(
-            f"y has only one class, {only}, in its labelled rows (n_samples={labeled}); "
-            "at least two are needed."
+            f"y has only one class, {only}, in its labelled rows (n_samples={labeled}), {ONE_CLASS}."
         )
     if (never | constant).all():
         what = "y is" if target.task == "regression" else "All targets are"

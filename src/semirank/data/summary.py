@@ -11,6 +11,10 @@ from .missing_words import ALIKE, ask, doubtful, look_alikes
 from .target import Target
 from .tasks import NUMBERS, TASKS
 
+ONE_CLASS = (
+    "so no feature can tell it from others and there is nothing to rank by: label some rows of another "
+    "class, or, if the unlabelled rows may stand for it, give them a class of their own"
+)
 _SHOWN_COUNTS = 8  # classes or labels that a note counts
 
 

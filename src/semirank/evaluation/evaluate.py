@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -17,6 +18,7 @@ from ..data.encode_target import encode_target
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
+from ..judging.data_warnings import data_warnings
 from ..judging.knn_judge import judge_neighbors as usual_neighbors
 from ..judging.knn_judge import knn_predict
 from ..judging.measures import task_score
@@ -117,6 +119,7 @@ def evaluate(
         align_rows(X, y, notes), task=task, unlabeled=unlabeled, hierarchy=hierarchy,
         hierarchy_decay=hierarchy_decay, n_rows=len(table), notes=notes,
     )  # fmt: skip
+    found = [warning._asdict() for warning in data_warnings(table, target)]
     ways = as_methods(methods, task=target.task, n_jobs=n_jobs)
     folds = _deal(target, n_folds, n_repeats, seed, notes)
     sides = (True, False) if (~target.labeled).any() else (False,)
@@ -147,7 +150,7 @@ def evaluate(
     clusters = cluster_hypothesis(table, target)
     step("clusters")
     way, score = made_by[best.name]
-    ranking = way.whole(score, table, target, use_unlabeled, seed)
+    ranking = replace(way.whole(score, table, target, use_unlabeled, seed), warnings=found)
     step("ranking")
     return Evaluation(
         task=target.task,

@@ -17,6 +17,7 @@ from ..data.encode_target import encode_target
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
+from ..judging.data_warnings import data_warnings
 from ..judging.knn_judge import POOLS, judge_rankings
 from ..judging.splits import PAPER_LABELS, Fold, semi_supervised_folds
 from ..rankers.presets import preset_parameters
@@ -150,6 +151,7 @@ def label_curves(
         n_features=table.shape[1],
         n_folds=len(folds),
         seed=seed,
+        warnings=[warning._asdict() for warning in data_warnings(table, target)],
         notes=notes,
     )
 

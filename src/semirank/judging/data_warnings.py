@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.summary import target_counts
+from ..data.summary import ONE_CLASS, target_counts
 from ..data.table import Table
 from ..data.target import Target
 from ..runtime.messages import plural, short, short_name
@@ -57,44 +57,30 @@ def data_warnings(table: Table, target: Target) -> list[DataWarning]:
     return [*found, *_shift(table, labeled), *_duplicates(table, labeled)]
 
 
-def one_class_words(only: object, n_labeled: int) -> str:
-    """What it means that all labelled rows are of one class, and what can be done."""
-    rows = "the one labelled row is" if n_labeled == 1 else f"all {n_labeled} labelled rows are"
-    return (
-        f"{rows} of one class, {short(only)}, so no feature can tell it from others and there is nothing to "
-        "rank by: label some rows of another class, or, if the unlabelled rows may stand for it, give them "
-        "a class of their own"
-    )
-
-
 def _one_class(target: Target) -> list[DataWarning]:
     present = [name for name, count in target_counts(target).items() if count]
-    n = int(target.labeled.sum())
     if target.classes is None or len(present) != 1:
         return []
-    return [DataWarning("one_class", one_class_words(present[0], n))]
+    n = int(target.labeled.sum())
+    rows = "the one labelled row is" if n == 1 else f"all {n} labelled rows are"
+    return [DataWarning("one_class", f"{rows} of one class, {short(present[0])}, {ONE_CLASS}")]
 
 
 def _leaks(table: Table, target: Target) -> list[DataWarning]:
     found = telling_values(table, target)
     warnings = []
-    for same, does, why in (
-        (True, "the target under other names (the same up to coding)", ""),
-        (False, "", ": alone it predicts held-out labels almost perfectly"),
-    ):
+    for same in (True, False):
         some = [told for told in found if told.same == same]
         if not some:
             continue
-        names = _names(table, some)
-        what = f"is {does}" if same else f"gives {_of(target, some)} away{why}"
-        if not same and len(target.names) > 1:
-            what += f" ({some[0].share:.3f} of 1 explained)"
-        elif not same:
-            what += f" ({some[0].share:.3f} of 1)"
-        elif len(target.names) > 1:
-            what = f"is {_of(target, some)} under other names (the same up to coding)"
-        text = f"{_each(names)} {what}; leave it out unless it is known before the target is ({_drop(names)})"
-        warnings.append(DataWarning("leak", text, names))
+        names, of = _names(table, some), _of(target, some)
+        if same:
+            does = f"is {of} under other names, the same up to coding"
+        else:
+            sure = f"{some[0].share:.3f} of 1 explained"
+            does = f"gives {of} away: alone it predicts held-out labels almost perfectly ({sure})"
+        unless = f"leave it out unless it is known before the target is ({_drop(names)})"
+        warnings.append(DataWarning("leak", f"{_each(names)} {does}; {unless}", names))
     return warnings
 
 
@@ -104,8 +90,9 @@ def _missingness(table: Table, target: Target) -> list[DataWarning]:
         return []
     names = _names(table, found)
     text = (
-        f"whether {_each(names)} is missing tells {_of(target, found)} ({found[0].share:.2f} of 1 explained), "
-        "so the reason why values are missing has to do with it: a high rank may be that of the reason"
+        f"whether {_each(names)} is missing tells {_of(target, found)} ({found[0].share:.2f} of 1 "
+        "explained), so the reason why values are missing has to do with it: a high rank may be that of the "
+        "reason"
     )
     return [DataWarning("missingness", text, names)]
 
@@ -131,8 +118,8 @@ def _duplicates(table: Table, labeled: np.ndarray) -> list[DataWarning]:
     more = ", ..." if len(twins.unlabeled) > _SHOWN else ""
     verb = "is a copy" if len(twins.unlabeled) == 1 else "are copies"
     text = (
-        f"{plural(len(twins.unlabeled), 'unlabelled row')} {verb} of labelled ones in all features (rows from "
-        f"0: {', '.join(pairs)}{more}); leave them out, or give them the label if it is known"
+        f"{plural(len(twins.unlabeled), 'unlabelled row')} {verb} of labelled ones in all features (rows "
+        f"from 0: {', '.join(pairs)}{more}); leave them out, or give them the label if it is known"
     )
     return [DataWarning("duplicates", text, (), tuple(twins.unlabeled[:_KEPT].tolist()))]
 

@@ -16,8 +16,8 @@ MIN_SIDE = 10
 N_BINS = 8  # of numbers, by rank; rare words count as one
 N_FOLDS = 5
 MIN_AUC = 0.6  # below it, a difference is too small to mind
-# Folds learn from each other's rows, so that their scores rise and fall together: where labels are dealt out at
-# random, the spread of their mean was up to 1.6 of that of independent ones.
+# Folds learn from each other's rows, so that their scores rise and fall together: where labels are dealt out
+# at random, the spread of their mean was up to 1.6 of that of independent ones.
 SPREAD = 1.75
 COPIES = 20  # equal pairs of rows for each that agrees in half of the features only
 CHANCE = 1e-3  # how often, at most, rows that do not differ may seem to
@@ -57,9 +57,9 @@ def labeled_differ(table: Table, labeled: np.ndarray) -> Difference | None:
     rows = np.concatenate(sides)
     is_labeled = np.arange(len(rows)) < len(sides[0])
     bins, n_bins = _bins(table.values[rows], table.n_values)
-    counts = [_count(bins[is_labeled == side], n_bins) for side in (True, False)]
+    ones, zeros = (_count(bins[is_labeled == side], n_bins) for side in (True, False))
     ordered = table.n_values == 0
-    p, auc = _each_feature(*counts, n_bins, ordered)
+    p, auc = _each_feature(ones, zeros, n_bins, ordered)
     single = (p < CHANCE / len(p)) & (auc >= MIN_AUC)
     fold = np.concatenate([np.arange(len(side)) % N_FOLDS for side in sides])
     together = _held_out_auc(bins, n_bins, ordered, is_labeled, fold)
@@ -74,7 +74,7 @@ def labeled_differ(table: Table, labeled: np.ndarray) -> Difference | None:
 
 
 def _bins(values: np.ndarray, n_values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each cell's bin within its feature, and the number of bins; equal values share one, missing is the last."""
+    """Each cell's bin in its feature, and the number of bins; equal values share one, missing is the last."""
     n, d = values.shape
     order = np.argsort(values, axis=0, kind="stable")  # missing values come last
     ordered = np.take_along_axis(values, order, axis=0)
@@ -203,7 +203,11 @@ def same_rows(table: Table, labeled: np.ndarray) -> Twins | None:
     half = rng.permutation(d) < d // 2
     weights = rng.normal(size=d)
     three = np.column_stack([weights, weights * half, weights * ~half])
-    keys = np.concatenate([_filled(table.values[a : a + 4096]) @ three for a in range(0, n, 4096)])
+    # Numbers of all sizes count alike, from -1 to 1, and 2.5 stands for a missing value.
+    largest = np.fmax.reduce(np.abs(table.values), axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    scaled = (table.values[a : a + 4096] / largest for a in range(0, n, 4096))
+    keys = np.concatenate([np.where(np.isnan(part), 2.5, part) @ three for part in scaled])
     whole, *halves = (_groups(key) for key in keys.T)
     if not (equal := _pairs(whole)):
         return None
@@ -221,11 +225,6 @@ def same_rows(table: Table, labeled: np.ndarray) -> Twins | None:
     )
     candidates, twins = candidates[exact], twins[exact]
     return Twins(candidates, twins) if len(candidates) >= 2 else None
-
-
-def _filled(values: np.ndarray) -> np.ndarray:
-    """Missing values as a number that does not occur by itself; huge ones such that sums stay finite."""
-    return np.clip(np.where(np.isnan(values), -1.2345678e7, values), -1e200, 1e200)
 
 
 def _groups(key: np.ndarray) -> np.ndarray:

@@ -137,9 +137,14 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         -------
         self
         """
+        return super().fit(X, y, progress)
+
+    def _read(
+        self, X: Any, y: Any, progress: Progress | None = None
+    ) -> tuple[Table, Target, Callable[[str], None]]:
         if progress is not None:
             progress(0, 1, "reading")
-        return super().fit(X, y, progress)
+        return super()._read(X, y, progress)
 
     def _check(self) -> None:
         super()._check()

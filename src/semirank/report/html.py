@@ -17,6 +17,7 @@ from ..data.tasks import TASKS
 from ..rankers.methods import JUDGE_MARGIN
 from ..results.agreement import agreement
 from ..results.ranking import CHOICE_NAMES, Ranking
+from ..results.text_table import visible
 from .svg_charts import Curve, heat_map, line_chart, number, number_grid, table, text
 
 HEAT_FEATURES, HEAT_TARGETS = 30, 60  # more would be a blur; the json and csv files hold them all
@@ -63,6 +64,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
 <body>
 <main>
 <header><p class="kind">Feature ranking</p><h1>{text(ranking.summary())}</h1></header>
+{warnings_section(ranking.warnings)}
 {_tiles(ranking)}
 {"".join(sections)}
 <footer>semirank {text(ranking.version)}</footer>
@@ -115,6 +117,14 @@ def section(title: str, hint: str, body: str, name: str = "") -> str:
     """A part of a page under its heading; the arguments are HTML, `name` is that of a link to it."""
     label = f' id="{name}"' if name else ""
     return f'<section{label}><h2>{title}</h2><p class="hint">{hint}</p>{body}</section>'
+
+
+def warnings_section(warnings: Sequence[Mapping[str, Any]]) -> str:
+    """What to know of the data, above everything else; nothing where there is nothing."""
+    if not warnings:
+        return ""
+    items = "".join(f"<li>{text(warning['text'])}</li>" for warning in warnings)
+    return f'<section id="warnings"><h2>Before you believe it</h2><ul class="notes">{items}</ul></section>'
 
 
 def _tiles(ranking: Ranking) -> str:
@@ -170,18 +180,18 @@ def _table_data(ranking: Ranking) -> dict[str, Any]:
     ]
     values: dict[str, list[Any]] = {
         "rank": ranking.ranks[order].tolist(),
-        "name": [ranking.names[i] for i in order],
+        "name": [visible(ranking.names[i]) for i in order],
     }
     for place, (name, scores) in enumerate(ranking.all_scores.items()):
         key, error = f"score{place}", f"error{place}"
         errors = ranking.all_standard_errors.get(name)
         values[key] = _digits(scores[order])
-        column: dict[str, Any] = {"key": key, "title": name, "kind": "number"}
+        column: dict[str, Any] = {"key": key, "title": visible(name), "kind": "number"}
         if errors is not None:
             values[error] = _digits(errors[order])
             column["error"] = error
         if place == 0:
-            title = name if errors is None else f"{name} ± standard error"
+            title = column["title"] if errors is None else f"{column['title']} ± standard error"
             columns.append(column | {"title": title, "bar": True})
         columns.append(column)
     if ranking.missing_share is not None and ranking.missing_share.any():

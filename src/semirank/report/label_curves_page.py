@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..data.tasks import TASKS
 from ..results.evaluation import NO_RANKING
 from ..results.label_curves import JUDGE_WORDS, JUDGES, SIDES
-from .html import head, section, tiles
+from .html import head, section, tiles, warnings_section
 from .svg_charts import Curve, line_chart, table, text
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def render(found: LabelCurves) -> str:
 <body>
 <main>
 <header><p class="kind">Evaluation of rankings</p><h1>{text(found.summary())}</h1></header>
+{warnings_section(found.warnings)}
 {tiles(numbers)}
 {"".join(sections)}
 <footer>semirank {text(found.version)}</footer>

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..results.text_table import visible
+
 WIDTH, HEIGHT = 520, 270
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 14, 46
 COLOURS = 6  # classes s0 ... s5 of the style sheet
@@ -27,7 +29,7 @@ class Curve(NamedTuple):
 
 def text(value: object) -> str:
     """Escaped for HTML, as content or inside a quoted attribute."""
-    return escape(str(value), quote=True)
+    return escape(visible(str(value)), quote=True)
 
 
 def number(value: Any) -> str:

@@ -15,6 +15,7 @@ from .data_frame import make_frame
 from .files import suffix_of
 from .ranking import Ranking, plain
 from .text_table import printable, text_table
+from .warning_words import warning_lines
 
 FORMATS = (".json", ".html")
 NO_RANKING = "no ranking"  # all features taken equally
@@ -110,6 +111,11 @@ class Evaluation:
     def best(self) -> str:
         """Name of the ranker that was judged best."""
         return self.rankers[0].name
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What to know of the data before the answers are believed, as in the ranking."""
+        return self.ranking.warnings
 
     @property
     def as_good(self) -> tuple[str, ...]:
@@ -215,6 +221,7 @@ class Evaluation:
             {
                 "summary": self.summary(),
                 "sentences": self.sentences(),
+                "warnings": self.warnings,
                 "tables": [
                     {"title": "Rankers", "rows": [dict(zip(self.to_columns(), row)) for row in rows]},
                     {
@@ -261,7 +268,8 @@ class Evaluation:
         return evaluation(self)
 
     def __repr__(self) -> str:
-        return "\n".join([self.summary(), "", self.table(), *(["", *self.notes] if self.notes else [])])
+        first = [*warning_lines(self.warnings), self.summary()]
+        return "\n".join([*first, "", self.table(), *(["", *self.notes] if self.notes else [])])
 
     def table(self) -> str:
         """The rankers as a text table."""

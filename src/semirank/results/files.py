@@ -14,6 +14,8 @@ import numpy as np
 
 from ..runtime.atomic_write import atomic_write
 from .agreement import rank_numbers
+from .csv_cells import csv_text, original_cell
+from .warning_words import fimp_lines, from_feature_words, from_fimp_lines
 
 if TYPE_CHECKING:
     from .ranking import Ranking
@@ -21,15 +23,17 @@ if TYPE_CHECKING:
 FORMATS = (".json", ".csv", ".fimp", ".html")
 
 
-def save(ranking: Ranking, path: str | PathLike[str]) -> None:
+def save(ranking: Ranking, path: str | PathLike[str], *, safe_csv: bool = True) -> None:
     """Write `ranking` in the format of the extension, whole or not at all."""
     suffix = suffix_of(path)
     if suffix == ".html":
         from ..report.html import render
 
         text = render(ranking)
+    elif suffix == ".csv":
+        text = to_csv(ranking, safe=safe_csv)
     else:
-        text = {".json": to_json, ".csv": to_csv, ".fimp": to_fimp}[suffix](ranking)
+        text = {".json": to_json, ".fimp": to_fimp}[suffix](ranking)
     atomic_write(path, text)
 
 
@@ -67,29 +71,26 @@ def from_json(text: str) -> dict[str, Any]:
     return values
 
 
-def to_csv(ranking: Ranking) -> str:
+def to_csv(ranking: Ranking, *, safe: bool = True) -> str:
     columns = ranking.to_columns()
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(columns)
-    for row in zip(*columns.values()):
-        writer.writerow(["" if value != value else value for value in row])
-    return buffer.getvalue()
+    rows = (["" if value != value else value for value in row] for row in zip(*columns.values()))
+    return csv_text(columns, rows, safe=safe, quoting=csv.QUOTE_NONNUMERIC)
 
 
 def from_csv(text: str) -> dict[str, Any]:
     rows = [row for row in csv.reader(io.StringIO(text)) if row]
     if not rows:
         raise ValueError("the file is empty.")
-    header, body = rows[0], rows[1:]
+    header, body = list(map(original_cell, rows[0])), rows[1:]
     if "feature" not in header:
         raise ValueError('the column "feature" is not there.')
     for number, row in enumerate(body, start=2):
         if len(row) != len(header):
             raise ValueError(f"row {number} has {len(row)} values, {len(header)} expected.")
     columns = dict(zip(header, zip(*body))) if body else dict.fromkeys(header, ())
-    names = columns.pop("feature")
+    names = tuple(map(original_cell, columns.pop("feature")))
     columns.pop("rank", None)
+    said = from_feature_words(names, columns.pop("warning", ("",) * len(names)))
     numbers = {name: _numbers(name, cells) for name, cells in columns.items()}
     place = np.argsort(numbers.pop("column", np.arange(len(names))), kind="stable")
     numbers = {name: values[place] for name, values in numbers.items()}
@@ -100,13 +101,17 @@ def from_csv(text: str) -> dict[str, Any]:
         for name in list(numbers)
         if name.endswith("_se") and name.removesuffix("_se") in numbers
     }
-    return _assemble(
+    found = _assemble(
         tuple(names[i] for i in place), numbers, errors, targets, classes, missing_share, " ".join(header)
     )
+    return found | {"warnings": said}
 
 
 def to_fimp(ranking: Ranking) -> str:
-    """CLUS's table: position, name, [ranks], [scores]; one entry per importance, then per target or class."""
+    """CLUS's table: number, name, [ranks], [scores]; one entry per importance, then per target or class.
+
+    The number is that of the attribute in the file, from 1: leaving out others does not change it.
+    """
     for name in ranking.names:
         if any(c in name for c in "\t\r\n"):
             raise ValueError(f"fimp cannot hold the tab or line break in the name {name!r}; save as .json.")
@@ -124,9 +129,11 @@ def to_fimp(ranking: Ranking) -> str:
     header = "\t".join(
         ["attributeDatasetIndex", "attributeName", _bracket(f"{t}Rank" for t in titles), _bracket(titles)]
     )
-    lines = [f"Ranking method: {ranking.method}, semirank {ranking.version}", header, "-" * len(header)]
+    lines = [f"Ranking method: {ranking.method}, semirank {ranking.version}", *fimp_lines(ranking.warnings)]
+    lines += [header, "-" * len(header)]
+    places = range(len(ranking)) if ranking.positions is None else ranking.positions
     for i in ranking.order:
-        lines.append(f"{i + 1}\t{ranking.names[i]}\t{_bracket(ranks[i])}\t{_bracket(scores[i])}")
+        lines.append(f"{places[i] + 1}\t{ranking.names[i]}\t{_bracket(ranks[i])}\t{_bracket(scores[i])}")
     return "\n".join(lines) + "\n"
 
 
@@ -159,7 +166,11 @@ def from_fimp(text: str) -> dict[str, Any]:
         raise ValueError("two scores share one name.")
     classes, targets = (_beginning_with(f"{titles[0]}:{kind}", columns) for kind in ("class:", ""))
     names = tuple(name for _, name, _ in rows)
-    return _assemble(names, columns, {}, targets, classes, None, " ".join(lines[:rule]))
+    found = _assemble(names, columns, {}, targets, classes, None, " ".join(lines[:rule]))
+    numbers = [number for number, _, _ in rows]
+    if numbers != list(range(1, len(rows) + 1)) and len(set(numbers)) == len(rows):
+        found["positions"] = [number - 1 for number in numbers]
+    return found | {"warnings": from_fimp_lines(lines[:rule])}
 
 
 def to_anndata(ranking: Ranking, data: Any, prefix: str) -> None:

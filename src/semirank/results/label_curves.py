@@ -11,11 +11,13 @@ import numpy as np
 
 from .. import __version__
 from ..runtime.atomic_write import atomic_write
+from .csv_cells import csv_text
 from .data_frame import make_frame
 from .evaluation import NO_RANKING
 from .files import suffix_of
 from .ranking import plain
-from .text_table import csv_text, printable, text_table
+from .text_table import printable, text_table
+from .warning_words import warning_lines
 
 FORMATS = (".json", ".csv", ".html")
 SIDES = {"semi-supervised": True, "supervised": False}  # side -> whether unlabelled rows take part
@@ -68,6 +70,8 @@ class LabelCurves:
     curves : tuple of LabelCurve
     n_rows, n_features, n_folds : int
     seed : int
+    warnings : list of dict
+        What to know of the data first, as in a :class:`semirank.Ranking`.
     notes : list of str
     origin : dict of str to str
         The command and the Python lines that repeat it, where known.
@@ -83,6 +87,7 @@ class LabelCurves:
     n_features: int
     n_folds: int
     seed: int
+    warnings: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     origin: dict[str, str] = field(default_factory=dict)
     version: str = __version__
@@ -190,7 +195,7 @@ class LabelCurves:
         """Everything as plain values, ready for JSON."""
         kept = (
             "task", "measure", "greater_is_better", "n_labeled", "labels_used", "n_rows", "n_features",
-            "n_folds", "seed", "notes", "origin", "version",
+            "n_folds", "seed", "warnings", "notes", "origin", "version",
         )  # fmt: skip
         return plain(
             {"summary": self.summary()}
@@ -229,4 +234,5 @@ class LabelCurves:
         return text_table(list(cells), list(zip(*cells.values())))
 
     def __repr__(self) -> str:
-        return "\n".join([self.summary(), "", self.table(), *(["", *self.notes] if self.notes else [])])
+        first = [*warning_lines(self.warnings), self.summary()]
+        return "\n".join([*first, "", self.table(), *(["", *self.notes] if self.notes else [])])

@@ -18,7 +18,8 @@ from ..data.tasks import TASKS
 from . import files
 from .agreement import Agreement, agreement, rank_numbers
 from .data_frame import make_frame
-from .text_table import aligned, bar, clipped, four_digits, printable, text_table
+from .text_table import aligned, bar, clipped, four_digits, printable, text_table, visible
+from .warning_words import feature_words, is_warning, warning_lines
 
 CHOICE_NAMES = {"supervision": "w", "n_neighbors": "k"}  # tuned parameters as the definitions call them
 
@@ -66,6 +67,8 @@ class Ranking:
         How many labelled rows have each class or label.
     columns : list of dict
         What was understood of every column of the file: its name, role, kind, values, missing and odd.
+    positions : tuple of int or None
+        Which column of the file each feature is, from 0, where that is not simply its place in `names`.
     task : str
         One of the five tasks, "" when unknown (a ranking read from csv or fimp).
     n_rows, n_labeled : int or None
@@ -83,6 +86,9 @@ class Ranking:
     seed : int or None
     version : str
         Version of semirank that made the ranking.
+    warnings : list of dict
+        What to know of the data before the ranking is believed: the "kind" of each, a sentence ("text"), the
+        "features" and the "rows" (from 0) that it is about; see :func:`semirank.rank`.
     notes : list of str
         What was decided or repaired on the way, one sentence each.
     origin : dict
@@ -119,6 +125,7 @@ class Ranking:
     class_names: tuple[str, ...] = ()
     target_counts: dict[str, int] = field(default_factory=dict)
     columns: list[dict[str, Any]] = field(default_factory=list)
+    positions: tuple[int, ...] | None = None
     task: str = ""
     n_rows: int | None = None
     n_labeled: int | None = None
@@ -129,6 +136,7 @@ class Ranking:
     timings: dict[str, float] = field(default_factory=dict)
     seed: int | None = None
     version: str = __version__
+    warnings: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     origin: dict[str, str] = field(default_factory=dict)
     teacher: dict[str, Any] = field(default_factory=dict)
@@ -171,10 +179,16 @@ class Ranking:
         if self.missing_share is not None:
             set_(self, "missing_share", _array(self.missing_share, (size,), "missing_share"))
         plain_fields = ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher")
-        for name in (*plain_fields, "target_counts", "columns"):
+        for name in (*plain_fields, "target_counts", "columns", "warnings"):
             set_(self, name, plain(getattr(self, name)))
         if not isinstance(self.columns, list) or not all(isinstance(part, dict) for part in self.columns):
             raise ValueError("columns must be a list of dictionaries.")
+        if not isinstance(self.warnings, list) or not all(map(is_warning, self.warnings)):
+            raise ValueError('warnings must be a list of dictionaries with a "kind" and a "text".')
+        if self.positions is not None:
+            set_(self, "positions", tuple(int(place) for place in self.positions))
+            if len(set(self.positions)) < size or len(self.positions) != size or min(self.positions) < 0:
+                raise ValueError(f"positions must be {size} different numbers from 0.")
         for name in ("n_rows", "n_labeled", "seed"):
             value = getattr(self, name)
             set_(self, name, None if value is None else int(value))
@@ -234,7 +248,7 @@ class Ranking:
 
         "rank", "feature", "column" (position in the data, from 0), then every importance under its
         name and its standard error under name + "_se", the main importance first; then "target:NAME"
-        per target variable, "class:NAME" per class and "missing_share".
+        per target variable, "class:NAME" per class and "missing_share"; and "warning", where there are any.
         """
         order = self.order
         columns: dict[str, list[Any]] = {
@@ -254,6 +268,8 @@ class Ranking:
                 columns[f"class:{name}"] = self.per_class[order, j].tolist()
         if self.missing_share is not None:
             columns["missing_share"] = self.missing_share[order].tolist()
+        if said := feature_words(self.warnings):
+            columns["warning"] = [said.get(self.names[i], "") for i in order]
         return columns
 
     def to_frame(self, library: str = "pandas") -> Any:
@@ -354,13 +370,20 @@ class Ranking:
             raise ValueError(f"a ranking without {_listed(missing)}.")
         return cls(**values)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, safe_csv: bool = True) -> None:
         """Write the ranking; the format follows the extension.
 
         ``.json`` keeps everything, ``.csv`` the table of features, ``.fimp`` the scores in the layout
         of CLUS, ``.html`` is a report for people. The file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+        safe_csv : bool, default=True
+            In csv, names that a spreadsheet would run as formulas (they begin with =, +, - or @) have a '
+            before them; `load` takes it away again. False writes them as they are.
         """
-        files.save(self, path)
+        files.save(self, path, safe_csv=safe_csv)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Ranking:
@@ -371,7 +394,7 @@ class Ranking:
         return isinstance(other, Ranking) and self.to_dict() == other.to_dict()
 
     def __repr__(self) -> str:
-        lines = [self.summary(), "", self._text_table(self.order[:15])]
+        lines = [*warning_lines(self.warnings), self.summary(), "", self._text_table(self.order[:15])]
         if len(self) > 15:
             lines.append(f"   … and {len(self) - 15} more")
         if self.notes:
@@ -380,7 +403,8 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         more = f"<p>… and {len(self) - 20} more</p>" if len(self) > 20 else ""
-        return f"<p>{escape(self.summary())}</p>{self._html_table(self.order[:20])}{more}"
+        first = "".join(f"<p><b>{escape(line)}</b></p>" for line in warning_lines(self.warnings) if line)
+        return f"{first}<p>{escape(visible(self.summary()))}</p>{self._html_table(self.order[:20])}{more}"
 
     def _text_table(self, rows: np.ndarray) -> str:
         head = ["rank", "feature", self.importance]
@@ -405,7 +429,7 @@ class Ranking:
             error = "" if errors is None else f"<td>{four_digits(errors[i])}</td>"
             bar = f'<div style="background:#0072b2;height:.8em;width:{max(share, 0.0) * 12:.2f}em"></div>'
             body.append(
-                f'<tr><td>{ranks[i]}</td><td style="text-align:left">{escape(self.names[i])}</td>'
+                f'<tr><td>{ranks[i]}</td><td style="text-align:left">{escape(visible(self.names[i]))}</td>'
                 f'<td>{four_digits(self.scores[i])}</td>{error}<td style="text-align:left">{bar}</td></tr>'
             )
         return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"

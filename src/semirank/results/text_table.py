@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
+import unicodedata
 from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Container[int] = ()) -> str:
@@ -31,24 +32,29 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Contai
     )
 
 
-def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """The text of a CSV file.
-
-    Examples
-    --------
-    >>> csv_text(("a", "b"), [(1, "x,y"), (None, 0.5)])
-    'a,b\\n1,"x,y"\\n,0.5\\n'
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 def printable(text: str) -> str:
     """`text` without control characters, so that a name in the data cannot control the terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def visible(text: str) -> str:
+    r"""`text` with characters that steer a display, or turn the direction of writing, as their codes.
+
+    Examples
+    --------
+    >>> print(visible("age\u202e\x1b"))
+    age\u202e\x1b
+    """
+    if text.isprintable():
+        return text
+    return "".join(c.encode("unicode_escape").decode("ascii") if _steers(c) else c for c in text)
+
+
+def _steers(character: str) -> bool:
+    """Whether it is a control character, one for the direction of writing, or a lone half of a pair."""
+    if character in "\n\t":
+        return False
+    return character in _BIDI or unicodedata.category(character) in ("Cc", "Cs")
 
 
 def four_digits(value: Any) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..report.svg_charts import text as escaped
-from ..results.text_table import csv_text
+from ..results.csv_cells import csv_text
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from ..results.text_table import csv_text
+from ..results.csv_cells import csv_text, original_cell
 from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
 from .job import Job, Study
@@ -250,7 +250,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
 def _read_csv(path: Path, kind: str) -> Iterable[dict[str, Any]]:
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if kind == ".csv.gz" else raw).decode("utf-8-sig")
-    return csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    for row in csv.DictReader(io.StringIO(text, newline=""), strict=True):
+        yield {k: original_cell(value) if isinstance(value, str) else value for k, value in row.items()}
 
 
 def _read_parquet(path: Path) -> Iterable[dict[str, Any]]:
