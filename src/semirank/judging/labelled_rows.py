@@ -211,7 +211,7 @@ def same_rows(table: Table, labeled: np.ndarray) -> Twins | None:
     whole, *halves = (_groups(key) for key in keys.T)
     if not (equal := _pairs(whole)):
         return None
-    by_chance = max(map(_pairs, halves)) - equal
+    by_chance = min(map(_pairs, halves)) - equal
     if COPIES * by_chance > equal and not _more_than_dealt(whole, labeled):
         return None
     first = np.full(whole.max() + 1, -1)
