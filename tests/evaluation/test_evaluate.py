@@ -643,7 +643,7 @@ class TestCommand:
     def test_table_and_sentence(self, call):
         code, out, err = call(*self.small, "-m", "relief")
         assert code == 0
-        assert out.startswith("Warning: ")  # of the class, which is the sign of a, and of labels where b is small
+        assert out.startswith("Warning: ")  # the class is the sign of a
         lines = out[out.index("relief ranks best (macro F1") :].splitlines()
         assert lines[2].split()[0] == "ranker"
         assert lines[3].split()[0] == "relief"
