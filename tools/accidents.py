@@ -92,15 +92,15 @@ def many_words(sheet: Sheet, rng: random.Random) -> Accident:
 
 def chromosomes(sheet: Sheet, rng: random.Random) -> Accident:
     """Codes of whole numbers and letters."""
-    cells = [str(rng.randrange(1, 23)) for _ in range(sheet.n_rows)]
+    cells = [str(1 + i % 20) for i in range(20)] + [
+        str(rng.randrange(1, 23)) for _ in range(20, sheet.n_rows)
+    ]
     clean = with_column(sheet, "chromosome", cells, rng)
-    dirty = with_cells(clean, "chromosome", lambda _: rng.choice("XY"), some_rows(sheet, rng, 0.3))
-    dirty.columns["chromosome"][:20] = [str(1 + i % 20) for i in range(20)]
-    said = (
-        ("chromosome", "stays text")
-        if len({*dirty.columns["chromosome"]} - {"X", "Y"}) < 21
-        else ("chromosome",)
-    )
+    rows = rng.sample(range(20, sheet.n_rows), rng.randrange(1, 20))
+    dirty = with_cells(clean, "chromosome", lambda _: rng.choice("XY"), rows)
+    # With more than 20 different numbers a few letters are words among numbers.
+    few = len(rows) <= 0.05 * sheet.n_rows and len({*dirty.columns["chromosome"]} - {"X", "Y"}) > 20
+    said = ("chromosome", "count" if few else "stays text")
     return Accident("", from_file(as_csv(clean)), from_file(as_csv(dirty)), same=False, named=said)
 
 
