@@ -331,6 +331,34 @@ class TestDialects:
         expected = [[np.nan if v.strip() in MISSING else float(v) for v in row[2:]] for row in rows]
         assert np.array_equal(data.X.values, expected, equal_nan=True)
 
+    def test_wide_lines_with_decimal_commas(self, write):
+        """They are read as narrow ones are, whatever else the lines hold."""
+        rng = random.Random(0)
+        kinds = [
+            lambda: f"{rng.gauss(0, 9):.2f}", lambda: f"{rng.gauss(0, 9):.3f}", lambda: str(rng.randrange(9)),
+            lambda: rng.choice(["", "NA", f"{rng.random():.4f}"]), lambda: f"{rng.gauss(0, 1e-9)!r}",
+            lambda: rng.choice(["red", "blue, or so"]), lambda: rng.choice(["-9", "1.5", "2.25"]),
+        ]  # fmt: skip
+        used = [kinds[j % len(kinds)] for j in range(70)]
+        plain = [[make() for make in used] + ["pq"[i % 2]] for i in range(40)]
+        plain[3][0] = plain[5][0] = "<35"
+        names = [*(f"x{j}" for j in range(70)), "y"]
+        commas = [
+            [cell if "blue" in cell else cell.replace(".", ",") for cell in row] + ["1,5"] * WIDE
+            for row in plain
+        ]
+        wide = "\n".join(map(";".join, [[*names, *(f"z{j}" for j in range(WIDE))], *commas]))
+        narrow = "\n".join(map(";".join, [names, *(row[:71] for row in commas)]))
+        options = {"missing": ["-9"], "nominal": ["x7"]}
+        one = load(write(narrow, "n.csv"), "y", **options)
+        two = load(write(wide, "w.csv"), "y", drop="z*", **options)
+        assert np.array_equal(one.X.values, two.X.values, equal_nan=True)
+        assert one.categories == two.categories
+        assert [column.odd for column in one.columns] == [column.odd for column in two.columns[:71]]
+        assert one.columns[0].missing == 2
+        forced = load(write(wide, "w.csv"), "y", drop="z*", decimal=".", **options)
+        assert len(forced.categories[4]) > 30
+
     def test_wide_lines_of_another_length(self, write):
         head = ",".join(f"x{j}" for j in range(WIDE + 2))
         row = ",".join("1" for _ in range(WIDE + 2))

@@ -12,10 +12,11 @@ _MAX = np.uint64(999_999_999_999_999_999)  # one more digit still fits into 64 b
 
 
 @kernel
-def parse_line(text, delimiter, skip, out, odd, start, end):
+def parse_line(text, delimiter, mark, skip, out, fraction, odd, start, end):
     """Plain decimals such as -12.5 into `out`, NaN for empty and skipped cells, and the others by position.
 
-    text : bytes of the line; skip : (cell,) whether to pass over it; out : (cell,). Returns the number of
+    text : bytes of the line; mark : the decimal mark; skip : (cell,) whether to pass over it; out : (cell,);
+    fraction : (cell,) gets the number of digits behind a decimal mark, -1 without one. Returns the number of
     cells (one more than there is room for if there are too many) and the number of those that are no plain
     decimals: `odd` has their numbers, `start` and `end` where they lie, and out holds NaN for them.
 
@@ -35,6 +36,7 @@ def parse_line(text, delimiter, skip, out, odd, start, end):
         cell = n_cells
         n_cells += 1
         out[cell] = np.nan
+        fraction[cell] = -1
         if skip[cell]:
             continue
         while first < last and text[first] == 32:
@@ -54,7 +56,7 @@ def parse_line(text, delimiter, skip, out, odd, start, end):
                 m = m * np.uint64(10) + np.uint64(sign - 48)
                 digits += 1
                 k += dots
-            elif sign == 46:
+            elif sign == mark:
                 dots += 1
             else:
                 plain = False
@@ -79,6 +81,7 @@ def parse_line(text, delimiter, skip, out, odd, start, end):
             value = quotient + more
             if quotient + (more - slack) == value and quotient + (more + slack) == value:
                 out[cell] = -value if negative else value
+                fraction[cell] = k if dots else -1
                 continue
         odd[n_odd], start[n_odd], end[n_odd] = cell, first, last
         n_odd += 1

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime.messages import plural
-from .cell_kinds import comma_evidence
+from .cell_kinds import comma_evidence, spelled_number
 from .columns import DATES, EXACT, Column, FileColumns, unique_names
 from .missing_words import as_number
-from .word_columns import Reading, word_columns
+from .word_columns import DECIMAL_COMMAS, Reading, number_column, word_columns
 
+_GROUP = 3  # digits of a group
 _LOOKED_AT = 20  # rows that tell whether the header is one cell short
 COMMENT = "#"
 WIDE = 500  # cells from which on a line is worth a compiled reader
@@ -29,6 +30,10 @@ class Line(NamedTuple):
 
     def cells(self) -> list[str]:
         return self.text.split(self.delimiter)
+
+    def signs(self, text: bytes, mark: str) -> tuple[np.ndarray, np.uint8, np.uint8]:
+        """The first arguments of `parse_line`: the text in bytes, what separates cells, the decimal mark."""
+        return np.frombuffer(text, dtype=np.uint8), np.uint8(ord(self.delimiter)), np.uint8(ord(mark))
 
 
 Rows = Callable[[], Iterator[tuple[int, "list[str] | Line"]]]
@@ -142,7 +147,7 @@ class _Numbers:
         self.size, self.missing = size, missing
         self.flat = array("d")
         self.words: set[int] = set()
-        self._out, self._places = np.empty(size), np.empty((3, size), dtype=np.int64)
+        self._out, self._places = np.empty(size), np.empty((4, size), dtype=np.int64)
         self._skip = np.zeros(size, dtype=bool)
 
     def add_cells(self, cells: list[str]) -> None:
@@ -162,11 +167,10 @@ class _Numbers:
         from .parse_line import parse_line
 
         text, out = line.text.encode("utf-8", "surrogatepass"), self._out
-        data = np.frombuffer(text, dtype=np.uint8)
-        n_cells, n_odd = parse_line(data, np.uint8(ord(line.delimiter)), self._skip, out, *self._places)
-        if n_cells != self.size or (not n_odd and np.isnan(out).all()):
+        n_cells, n_odd = parse_line(*line.signs(text, "."), self._skip, out, *self._places)
+        if n_cells != self.size or not line.text.strip(f"{line.delimiter} "):
             return False
-        for j, start, end in self._places[:, :n_odd].T.tolist():
+        for j, start, end in self._places[1:, :n_odd].T.tolist():
             out[j] = self._value(j, text[start:end].decode("utf-8", "surrogatepass"))
             self._skip[j] = j in self.words
         self.flat.frombytes(out.tobytes())
@@ -181,11 +185,16 @@ class _Numbers:
         return np.nan
 
     def by_column(self) -> np.ndarray:
-        numbers = np.ascontiguousarray(np.frombuffer(self.flat, dtype=np.float64).reshape(-1, self.size).T)
-        gone = [v for word in self.missing if (v := as_number(word)) is not None and v == v]
-        if gone:
-            numbers[np.isin(numbers, gone)] = np.nan
-        return numbers
+        numbers = np.frombuffer(self.flat, dtype=np.float64).reshape(-1, self.size).T
+        return _without(np.ascontiguousarray(numbers), self.missing)
+
+
+def _without(numbers: np.ndarray, missing: frozenset[str]) -> np.ndarray:
+    """The numbers with NaN for those that words for missing values spell."""
+    gone = [v for word in missing if (v := as_number(word)) is not None and v == v]
+    if gone:
+        numbers[np.isin(numbers, gone)] = np.nan
+    return numbers
 
 
 def _read_numbers(rows: Rows, header: list[str], file: str, missing: frozenset[str]) -> _Body:
@@ -242,26 +251,65 @@ def _columns(rows: Rows, names: Sequence[str], body: _Body, reading: Reading) ->
             axis=1
         )
         large = (np.abs(numbers) >= EXACT).any(axis=1)
+    by_words = _comma_columns(rows, body, reading)
     # The spelling of numbers that float64 cannot hold is wanted, too.
-    chosen = body.words | set(np.flatnonzero(large).tolist())
+    chosen = (body.words | set(np.flatnonzero(large).tolist())) - by_words.keys()
     texts = _texts(rows, sorted(chosen), body)
-    decimal, groups, _ = comma_evidence({word for j in body.words for word in texts[j]})
+    decimal, groups, _ = comma_evidence({word for j in chosen & body.words for word in texts[j]})
+    decimal |= bool(by_words)
     if (reading.decimal == "," or (reading.decimal == "auto" and decimal and not groups)) and len(
         chosen
     ) < len(names):
         # Where commas are decimal marks, dots in other columns may group digits.
-        chosen |= {j for j in range(len(names)) if not whole[j] and not hole[j].all()}
+        chosen |= {j for j in range(len(names)) if not whole[j] and not hole[j].all() and j not in by_words}
         texts = _texts(rows, sorted(chosen), body)
     order = sorted(chosen)
     kinds = {place: reading.kinds[j] for place, j in enumerate(order) if j in reading.kinds}
-    found = word_columns(
-        [names[j] for j in order], [texts[j] for j in order], body.lines, reading._replace(kinds=kinds)
-    )
-    by_words = dict(zip(order, found))
+    reading = reading._replace(kinds=kinds, decimal_commas=bool(by_words))
+    found = word_columns([names[j] for j in order], [texts[j] for j in order], body.lines, reading)
+    by_words |= dict(zip(order, found))
     own = (np.dtype(np.float64), np.dtype(np.int64))
     return [
         by_words.get(j) or Column("number", numbers[j], None, own[int(whole[j])]) for j in range(len(names))
     ]
+
+
+def _comma_columns(rows: Rows, body: _Body, reading: Reading) -> dict[int, Column]:
+    """Columns of long lines that hold plain numbers with decimal commas and nothing else.
+
+    At least one number must not have three digits behind its comma, which may group digits then. The words of
+    such columns mean the same (Def. 3.3); here they are read without being cut out of the lines.
+    """
+    from .parse_line import parse_line
+
+    size, kept = len(body.numbers), set(body.lines)
+    wanted = np.zeros(size, dtype=bool)
+    wanted[[j for j in body.words if reading.kinds.get(j) != "nominal"]] = reading.decimal != "."
+    clear = np.zeros(size, dtype=bool)
+    out, places = np.empty(size), np.empty((4, size), dtype=np.int64)
+    values = []
+    for line, row in rows():
+        if line not in kept:
+            continue
+        if not isinstance(row, Line) or not wanted.any():
+            return {}
+        text = row.text.encode("utf-8", "surrogatepass")
+        n_cells, n_odd = parse_line(*row.signs(text, ","), ~wanted, out, *places)
+        if n_cells != size:
+            return {}
+        for j, start, end in places[1:, :n_odd].T.tolist():
+            word = text[start:end].decode("utf-8", "surrogatepass").strip()
+            number = None if "." in word else spelled_number(word, ",")
+            out[j] = np.nan if number is None else number
+            wanted[j] &= number is not None or word in reading.missing
+        clear |= (places[0] >= 0) & (places[0] != _GROUP)
+        values.append(out[sorted(body.words)])
+    columns = dict(zip(sorted(body.words), np.array(values).T))
+    return {
+        j: number_column(_without(np.ascontiguousarray(column), reading.missing), (DECIMAL_COMMAS,))
+        for j, column in columns.items()
+        if wanted[j] and clear[j]
+    }
 
 
 def _texts(rows: Rows, chosen: Sequence[int], body: _Body) -> dict[int, Sequence[str]]:

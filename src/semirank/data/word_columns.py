@@ -37,12 +37,15 @@ class Reading(NamedTuple):
         Columns by position that are "numeric" or "nominal" because the user says so.
     delimiter : str
         What separates the cells: it tells which decimal mark is likely where nothing else does.
+    decimal_commas : bool
+        Whether other columns are known to have decimal commas.
     """
 
     missing: frozenset[str] = MISSING
     decimal: str = "auto"
     kinds: Mapping[int, str] = {}
     delimiter: str = ","
+    decimal_commas: bool = False
 
 
 class _Words(NamedTuple):
@@ -77,7 +80,8 @@ def word_columns(
             if word in reading.missing or (value := as_number(word)) in gone or value != value:
                 del counts[word]
         found.append(_Words(name, cells, counts, reading.kinds.get(j, "")))
-    evidence = comma_evidence(word for column in found for word in column.counts)
+    decimal, *others = comma_evidence(word for column in found for word in column.counts)
+    evidence = (decimal or reading.decimal_commas, others[0], others[1])
     return [_column(column, lines, reading, evidence) for column in found]
 
 
