@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 
 import numpy as np
 
@@ -43,6 +43,21 @@ def labels_needed(score, curve, counts, steps=200_000):
     first = grid[np.flatnonzero(values >= score - 1e-12)[0]]
     last = grid[np.flatnonzero(values <= score + 1e-12)[-1]]
     return math.exp((first + last) / 2)
+
+
+def worth(method, curve, counts, n_labeled):
+    """Factor, all factors of seeds drawn with replacement, and whether the curve rises enough."""
+
+    def factor(seeds):
+        mean = [sum(curve[s][j] for s in seeds) / len(seeds) for j in range(len(counts))]
+        score = sum(method[s] for s in seeds) / len(seeds)
+        return min(4.0, max(0.5, labels_needed(score, mean, counts, steps=20_000) / n_labeled))
+
+    n = len(method)
+    rises = [row[-1] - row[counts.index(n_labeled)] for row in curve]
+    mean = sum(rises) / n
+    error = math.sqrt(sum((rise - mean) ** 2 for rise in rises) / (n - 1)) / math.sqrt(n)
+    return factor(range(n)), [factor(s) for s in product(range(n), repeat=n)], mean > 0 and mean >= 2 * error
 
 
 def encode(train, table):

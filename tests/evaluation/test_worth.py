@@ -149,6 +149,21 @@ def test_worth_is_the_factor_of_labels():
         assert found.high >= found.factor - 1e-9
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_worth_is_that_of_the_slow_twin(seed):
+    rng = np.random.default_rng(seed)
+    curve, level = curves(3, rng, noise=0.02 + 0.05 * (seed % 3))
+    method, counts = 0.6 + rng.normal(scale=0.1) + level + rng.normal(scale=0.03, size=3), [25, 50, 100, 200]
+    factor, samples, counted = naive.worth(method.tolist(), curve.tolist(), counts, 50)
+    found = worth(method, curve, counts, 50)
+    assert found.factor == pytest.approx(factor, rel=1e-3)
+    assert found.counted == counted
+    # Two thousand samples are not all of them: the ends lie between near quantiles.
+    ends = np.quantile(samples, [0.03, 0.07, 0.93, 0.97])
+    assert ends[0] - 1e-3 <= found.low <= ends[1] + 1e-3
+    assert ends[2] - 1e-3 <= found.high <= ends[3] + 1e-3
+
+
 def test_worth_lists_curves_that_do_not_rise():
     rng = np.random.default_rng(1)
     curve = 0.6 + rng.normal(scale=0.05, size=(5, 4))
