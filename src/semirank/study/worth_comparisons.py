@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +27,10 @@ def tasks(results: WorthResults) -> StudyTable:
             names = [name for name in results.names() if results.groups[name] == group]
             found = results.summary(CONSENSUS, level, names)
             if found.n_counted:
-                means = [_mean_captured(results, names, method, level) for method in (BASE, CONSENSUS)]
-                own = (*known(means), *known(found[:3]), found.wins, found.losses)
+                worths = {name: results.worth(name, CONSENSUS, level) for name in names}
+                counted = [name for name, one in worths.items() if one and one.counted]
+                means = [results.means(name, [(BASE, level), (CONSENSUS, level)]) for name in counted]
+                own = (*known(np.mean(means, axis=0)), *known(found[:3]), found.wins, found.losses)
                 rows.append((level, group, found.n_counted, *own))
     text = (
         "The consensus over the data sets of each task that count: captured importance without and with "
@@ -40,12 +41,6 @@ def tasks(results: WorthResults) -> StudyTable:
         "above 1", "below 1",
     )  # fmt: skip
     return StudyTable("3_tasks", "Worth by task", text, columns, rows)
-
-
-def _mean_captured(results: WorthResults, names: Sequence[str], method: str, level: int) -> float:
-    worths = {name: results.worth(name, CONSENSUS, level) for name in names}
-    found = [results.mean(name, method, level) for name, one in worths.items() if one and one.counted]
-    return float(np.mean(found))
 
 
 def controls(results: WorthResults) -> StudyTable:
@@ -89,23 +84,22 @@ class Ranked(NamedTuple):
 def rank_methods(results: WorthResults, level: int) -> Ranked | None:
     """Compare all methods but the controls by captured importance; None where there is nothing to compare.
 
-    Data sets that some method lacks are left out; before that, methods that lack more than one data set in
-    ten, because they are for some tasks only or not finished.
+    Methods that lack more than one data set in ten are left out, because they are for some tasks only or not
+    finished; then data sets without a seed that all methods have.
     """
     methods = [method for method in results.methods if method not in CONTROLS]
     if not {BASE, CONSENSUS} <= set(methods):
         return None
-    table = np.array([[results.mean(name, method, level) for method in methods] for name in results.names()])
-    judged = ~np.isnan(table[:, [methods.index(BASE), methods.index(CONSENSUS)]]).any(axis=1)
-    table = table[judged]
-    if len(table) < 2:
-        return None
-    often = (~np.isnan(table)).mean(axis=0) >= NEARLY_ALL
-    table = table[:, often]
+    known_at = np.array(
+        [[results.mean(name, method, level) for method in methods] for name in results.names()]
+    )
+    judged = ~np.isnan(known_at[:, [methods.index(BASE), methods.index(CONSENSUS)]]).any(axis=1)
+    often = (~np.isnan(known_at[judged])).sum(axis=0) >= NEARLY_ALL * judged.sum()
+    used = [method for method, kept in zip(methods, often) if kept]
+    table = np.array([results.means(name, [(method, level) for method in used]) for name in results.names()])
     table = table[~np.isnan(table).any(axis=1)]
     if len(table) < 2:
         return None
-    used = [method for method, kept in zip(methods, often) if kept]
     without = tuple(method for method, kept in zip(methods, often) if not kept)
     return Ranked(compare(used, table), dict(zip(used, table.mean(axis=0).tolist())), without)
 
@@ -128,7 +122,7 @@ def ranks(results: WorthResults) -> StudyTable:
     text = (
         "Methods by captured importance (foreign reference), mean over data sets, and by average rank, 1 is "
         "best; p of the difference to the consensus by Wilcoxon's signed-rank test, with Holm's correction "
-        "for all pairs of methods. Data sets are those that have all methods of the table."
+        "for all pairs of methods. Data sets and seeds are those that have all methods of the table."
     )
     columns = ("L", "method", "data sets", "captured", "average rank", "p to the consensus")
     return StudyTable("6_ranks", "All methods", text, columns, rows, notes, digits=3)

@@ -125,13 +125,8 @@ def mean_curves(results: WorthResults) -> Curves | None:
         counts = [n for n in COUNTS if n <= 4 * max(levels)]
         rivals = [_best(results, some, levels) for some in (ALONE, PAPER)]
         methods = [CONSENSUS, *(rival for rival in rivals if rival is not None)]
-        table = {
-            name: [
-                *(results.mean(name, BASE, n) for n in counts),
-                *(results.mean(name, method, level) for method in methods for level in levels),
-            ]
-            for name in results.names()
-        }
+        wanted = [(BASE, n) for n in counts] + [(method, level) for method in methods for level in levels]
+        table = {name: results.means(name, wanted) for name in results.names()}
         whole = {name: row for name, row in table.items() if not np.isnan(row).any()}
         if len(whole) >= FEWEST:
             mean = np.mean(list(whole.values()), axis=0).tolist()

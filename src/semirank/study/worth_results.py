@@ -74,6 +74,16 @@ class WorthResults:
         known = known[~np.isnan(known)]
         return float(known.mean()) if len(known) else float("nan")
 
+    def means(self, name: str, wanted: Iterable[tuple[str, int]], by: str = "foreign") -> np.ndarray:
+        """Scores of (method, number of labels) on a data set, means over the seeds that have all of them.
+
+        NaN where there is no such seed.
+        """
+        seeds = self.seeds(name)
+        table = np.array([self.values(name, method, n, by, seeds) for method, n in wanted])
+        whole = ~np.isnan(table).any(axis=0)
+        return table[:, whole].mean(axis=1) if whole.any() else np.full(len(table), np.nan)
+
     def names(self, which: str | None = None) -> tuple[str, ...]:
         """Data sets of a half, or all."""
         return tuple(name for name in self.groups if which in (None, half(name)))

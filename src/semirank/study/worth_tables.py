@@ -84,7 +84,7 @@ def worth_by_data_set(results: WorthResults) -> StudyTable:
             if found is None:
                 continue
             family = results.worth(name, CONSENSUS, level, "family")
-            means = known([results.mean(name, method, level) for method in (BASE, CONSENSUS)])
+            means = known(results.means(name, [(BASE, level), (CONSENSUS, level)]).tolist())
             what = (name, half(name), results.groups[name], level, found.n_seeds, *means)
             rows.append((*what, *_factors(found, family), found.reason))
     text = (
