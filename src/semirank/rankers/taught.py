@@ -21,6 +21,7 @@ from ..data.target import Target
 from ..data.tasks import TASKS
 from ..results.ranking import Ranking
 from ..runtime.progress import Progress
+from ..teacher.members import WORDS
 from ..teacher.rows import row_keys
 from ..teacher.teacher import Teacher
 from .forest import ForestRanker
@@ -213,7 +214,9 @@ def found_in_words(teacher: Teacher) -> str:
     if "random_forest" in score and len(teacher.weights_) > 1:
         sentence += f" (its random forest alone {score['random_forest']:.2f})"
     parts = sorted(teacher.weights_.items(), key=lambda item: -item[1])
-    return f"{sentence}; its members count {', '.join(f'{name} {weight:.2f}' for name, weight in parts)}"
+    first, *others = [(WORDS.get(name, name), weight) for name, weight in parts if weight >= 0.005]
+    sentence += f"; of its answer {first[1]:.2f} comes from {first[0]}"
+    return sentence + "".join(f", {weight:.2f} from {words}" for words, weight in others)
 
 
 def as_seen_by(ranker: Any, student: Target, target: Target) -> Target:

@@ -23,6 +23,14 @@ MEMBERS: dict[str, Callable[[Lesson], Answer]] = {
     "kernel": fit_kernel,
     "graph": fit_graph,
 }
+# What sentences call them.
+WORDS = {
+    "random_forest": "the random forest",
+    "extra_trees": "extra trees",
+    "linear": "linear regression",
+    "kernel": "kernel regression",
+    "graph": "spreading between near rows",
+}
 
 
 class Member(NamedTuple):
