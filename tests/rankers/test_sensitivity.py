@@ -8,24 +8,62 @@ import pytest
 from semirank import Table
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
-from semirank.rankers.sensitivity import ask, mean_changes, permutation, sensitivity
+from semirank.rankers.sensitivity import (
+    POWERS,
+    ask,
+    mean_changes,
+    permutation,
+    sensitivity,
+    space_weights,
+)
+from semirank.teacher.lesson import Lesson, relative_loss, scale_target
+from semirank.teacher.ridge import fit_kernel
+from semirank.teacher.space import fit_space
 
 from ..teacher.test_teacher import problem
 from . import naive_consensus
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_equals_predicting_again(task):
+def test_equals_predicting_again(task, monkeypatch):
     table, target, _ = problem(task, n=90, n_labeled=40)
     shares = np.random.default_rng(1).dirichlet(np.ones(6))
     shares[2] = 0.0
     asked = ask(table, target, shares / shares.sum(), 3, None)
+    monkeypatch.setattr("semirank.rankers.sensitivity.POWERS", (1.0,))
+    sharp = ask(table, target, shares / shares.sum(), 3, None)
     slow = naive_consensus.sensitivity(asked, [permutation(3, f, len(asked.points)) for f in range(6)])
     fast = mean_changes(asked, 3)
     np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-14)
-    assert fast[2] == 0.0  # it has no place in the space
+    assert mean_changes(sharp, 3)[2] == 0.0  # it has no place in the space
     assert (fast[[0, 1]] > 0).all()
     np.testing.assert_array_equal(mean_changes(asked, 3, n_jobs=2), fast)
+
+
+def test_the_space_is_weighted_as_held_out_labels_ask_for(monkeypatch):
+    """Shares that name the right features are taken as they are, those that name wrong ones are not."""
+    table, target, _ = problem("regression", n=200, n_labeled=80)
+    right = np.array([0.45, 0.45, 0.02, 0.02, 0.02, 0.04])
+    for shares in (right, right[::-1]):
+        chosen = ask(table, target, shares, 0, None)
+        errors = []
+        for power in POWERS:
+            monkeypatch.setattr("semirank.rankers.sensitivity.POWERS", (power,))
+            alone = ask(table, target, shares, 0, None)
+            known = np.flatnonzero(target.labeled)
+            weights = space_weights(shares, power)[alone.feature]
+            lesson = lesson_of(table, target, known, fit_space(table).points(table.values) * weights)
+            errors.append(relative_loss(lesson.learnt, fit_kernel(lesson).held_out))
+            if errors[-1] == min(errors):
+                expected = alone
+        monkeypatch.setattr("semirank.rankers.sensitivity.POWERS", POWERS)
+        np.testing.assert_array_equal(chosen.points, expected.points)
+
+
+def lesson_of(table, target, rows, points):
+    labels = target.take(rows)
+    _, learnt = scale_target(labels)
+    return Lesson(table.take(rows), labels, learnt, points[rows], points, 0, None)
 
 
 def test_finds_what_the_target_depends_on():

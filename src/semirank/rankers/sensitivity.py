@@ -10,10 +10,11 @@ from ..data.table import Table
 from ..data.target import Target
 from ..runtime.parallel import each, one_blas_thread
 from ..runtime.progress import Progress
-from ..teacher.lesson import Lesson, scale_target
+from ..teacher.lesson import Lesson, relative_loss, scale_target
 from ..teacher.ridge import KernelModel, fit_kernel, squared_distances
 from ..teacher.space import fit_space
 
+POWERS = (1.0, 0.5, 0.0)  # of the shares that weigh the space; of equal errors the first wins
 _CELLS = 4.0e7  # kernel values that are computed in all; with more, the answer is asked for fewer rows
 _LEAST_ROWS = 200
 _BLOCK = 1 << 20  # kernel values that a thread holds at a time
@@ -78,25 +79,45 @@ def sensitivity(
 
 
 def ask(table: Table, target: Target, shares: np.ndarray, seed: int, n_jobs: int | None) -> Asked:
-    """Fit the regression in the weighted space, and choose the rows to ask about."""
+    """Fit the regression in the weighted space, and choose the rows to ask about.
+
+    How sharply the shares weigh is chosen by the least error for labelled rows that were left out.
+    """
     space = fit_space(table)
-    n_features = table.shape[1]
-    weights = np.sqrt(n_features * shares)[space.feature]
-    used = weights > 0  # the others are at the same place for all rows
-    points = space.points(table.values)[:, used] * weights[used]
     rows = np.flatnonzero(target.labeled)
-    labels = target.take(rows)
+    known, labels = table.take(rows), target.take(rows)
     _, learnt = scale_target(labels)
-    lesson = Lesson(table.take(rows), labels, learnt, points[rows], points, seed, n_jobs)
-    model = fit_kernel(lesson).model
+    plain = space.points(table.values)
+    least = np.inf
+    for power in POWERS:
+        weights = space_weights(shares, power)[space.feature]
+        used = weights > 0  # the others are at the same place for all rows
+        places = plain[:, used] * weights[used]
+        answer = fit_kernel(Lesson(known, labels, learnt, places[rows], places, seed, n_jobs))
+        loss = relative_loss(learnt, answer.held_out)
+        if loss < least:
+            least, model, points, feature = loss, answer.model, places, space.feature[used]
     assert isinstance(model, KernelModel)
-    feature = space.feature[used]
     n_asked = int(_CELLS / (len(model.centres) * max(1, len(np.unique(feature)))))
     n_asked = max(_LEAST_ROWS, n_asked)
     if n_asked < len(points):
         some = np.random.default_rng([seed, 0]).permutation(len(points))[:n_asked]
         points = points[np.sort(some)]
-    return Asked(model, points, feature, n_features)
+    return Asked(model, points, feature, table.shape[1])
+
+
+def space_weights(shares: np.ndarray, power: float) -> np.ndarray:
+    """What the columns of each feature are multiplied by; the mean of their squares is 1.
+
+    Examples
+    --------
+    >>> space_weights(np.array([0.8, 0.2, 0.0, 0.0]), 0.5).round(3).tolist()
+    [1.633, 1.155, 0.0, 0.0]
+    >>> space_weights(np.array([0.8, 0.2, 0.0, 0.0]), 0.0).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    sharpened = shares**power
+    return np.sqrt(len(shares) * sharpened / sharpened.sum())
 
 
 def permutation(seed: int, feature: int, n: int) -> np.ndarray:

@@ -244,7 +244,7 @@ def _peer(name: str, rank: Rank, shown: Mapping[str, str], tasks: tuple[str, ...
 
 
 def _control(name: str, words: str, rank: Rank) -> Family:
-    return Family(name, 2, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
+    return Family(name, 3, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
 
 
 _ONE = ("ssl", "consensus")
@@ -257,7 +257,7 @@ _WITH_CLASSES = tuple(task.name for task in TASKS.values() if task.kind != NUMBE
 FAMILIES = {
     family.name: family
     for family in (
-        Family("consensus", 2, _CONSENSUS, rank_consensus, stage=0),
+        Family("consensus", 3, _CONSENSUS, rank_consensus, stage=0),
         Family(LABEL_ONLY, 1, {("sl", "consensus"): "consensus, labelled rows"}, rank_label_only, stage=0),
         Family("forest", 1, _both_sides("random forest", FOREST_SCORES), rank_forest, stage=1),
         Family("forest_symbolic", 1, _both_sides("random forest", ("symbolic",)), rank_forest_symbolic),
