@@ -241,3 +241,22 @@ def test_tiny_data(n_rows):
         data_warnings(table, Target("multi_label", (values > 1) * 1.0, ("y",), np.ones(1)))
     for empty in (np.full((n_rows, 2), np.nan), np.zeros((n_rows, 2))):
         data_warnings(table_of(empty), Target("regression", y, ("y",), np.ones(1)))
+
+
+def test_identifiers_are_named_and_do_not_lead():
+    """A column of 150 names in 200 rows, among a feature that tells the class and two that do not."""
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.normal(size=(200, 3)), rng.integers(0, 150, 200)])
+    y = np.where(values[:, 1] + 0.5 * rng.normal(size=200) > 0, "p", "q").astype(object)
+    y[80:] = None
+    names = tuple(f"n{i}" for i in range(150))
+    table = Table(values, np.array([0, 0, 0, 150]), ("a", "b", "c", "code"), (None, None, None, names))
+    ranking = rank(table, y, random_state=0)
+    (warning,) = [w for w in ranking.warnings if w["kind"] == "identifiers"]
+    assert warning["text"].endswith("leave it out (--drop code)")
+    assert warning["features"] == ["code"]
+    assert repr(ranking).startswith(f"Warning: {warning['text']}")
+    assert ranking.select(1) == ["b"]
+    assert ranking.scores[3] < 0.2 * ranking.scores[1]
+    forest = rank(table, y, method="forest", importance="genie3", supervision=1.0, random_state=0)
+    assert forest.select(1) == ["code"]  # the bias that the consensus does not have

@@ -44,25 +44,30 @@ def describe_features(table: Table) -> list[str]:
 
 
 def identifier_notes(table: Table) -> list[str]:
-    """Sentences about identifiers and free text, with the option that leaves them out.
+    """Sentences about identifiers and free text.
 
     Examples
     --------
     >>> identifier_notes(Table(np.arange(30.0)[:, None], np.zeros(1, int), ("row",), (None,)))
     ['1 of 1 features tells every row from all others: leave it out if it is an identifier (--drop row)']
     """
+    return [text for text, _ in identifiers(table)]
+
+
+def identifiers(table: Table) -> list[tuple[str, tuple[str, ...]]]:
+    """What is said about features that name the rows, with the option that drops them, and their names."""
     advice = (
         ("leave it out if it is an identifier", "leave them out if they are identifiers"),
         ("leave it out", "leave them out"),
     )
-    notes = []
-    for (found, one, many), (singular, plural) in zip(_names_of_rows(table), advice):
-        if count := int(found.sum()):
-            what = f"{one}: {singular}" if count == 1 else f"{many}: {plural}"
-            drop = " ".join(f"--drop {shlex.quote(table.names[j])}" for j in np.flatnonzero(found)[:3])
-            more = " ..." if count > 3 else ""
-            notes.append(f"{count} of {len(found)} features {what} ({drop}{more})")
-    return notes
+    found = []
+    for (mask, one, many), (singular, plural) in zip(_names_of_rows(table), advice):
+        if names := tuple(table.names[j] for j in np.flatnonzero(mask)):
+            what = f"{one}: {singular}" if len(names) == 1 else f"{many}: {plural}"
+            drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
+            more = " ..." if len(names) > 3 else ""
+            found.append((f"{len(names)} of {len(mask)} features {what} ({drop}{more})", names))
+    return found
 
 
 def value_remarks(table: Table) -> list[tuple[str, tuple[str, ...]]]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.odd_features import identifiers
 from ..data.summary import ONE_CLASS, target_counts
 from ..data.table import Table
 from ..data.target import Target
@@ -15,7 +16,7 @@ from ..runtime.messages import plural, short, short_name
 from .labelled_rows import labeled_differ, same_rows
 from .telltale import Told, telling_holes, telling_values
 
-KINDS = ("one_class", "leak", "missingness", "shift", "duplicates")
+KINDS = ("one_class", "leak", "missingness", "shift", "duplicates", "identifiers")
 _SHOWN = 5  # features or rows that a sentence names
 _KEPT = 1000  # that a warning keeps
 
@@ -25,7 +26,7 @@ class DataWarning(NamedTuple):
 
     Attributes
     ----------
-    kind : {"one_class", "leak", "missingness", "shift", "duplicates"}
+    kind : {"one_class", "leak", "missingness", "shift", "duplicates", "identifiers"}
     text : str
         What it is, and what can be done.
     features : tuple of str
@@ -54,7 +55,7 @@ def data_warnings(table: Table, target: Target) -> list[DataWarning]:
     """
     labeled = target.labeled
     found = [*_one_class(target), *_leaks(table, target), *_missingness(table, target)]
-    return [*found, *_shift(table, labeled), *_duplicates(table, labeled)]
+    return [*found, *_shift(table, labeled), *_duplicates(table, labeled), *_identifiers(table)]
 
 
 def _one_class(target: Target) -> list[DataWarning]:
@@ -122,6 +123,10 @@ def _duplicates(table: Table, labeled: np.ndarray) -> list[DataWarning]:
         f"from 0: {', '.join(pairs)}{more}); leave them out, or give them the label if it is known"
     )
     return [DataWarning("duplicates", text, (), tuple(twins.unlabeled[:_KEPT].tolist()))]
+
+
+def _identifiers(table: Table) -> list[DataWarning]:
+    return [DataWarning("identifiers", text, names[:_KEPT]) for text, names in identifiers(table)]
 
 
 def _names(table: Table, found: Sequence[Told]) -> tuple[str, ...]:

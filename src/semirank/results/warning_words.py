@@ -13,6 +13,7 @@ FEATURE_WORDS = {
     "leak": "gives the target away",
     "missingness": "being missing tells the target",
     "shift": "differs between labelled and unlabelled rows",
+    "identifiers": "names the rows, as identifiers and free text do",
 }
 _LINE = re.compile(r"Warning \((\w+)\): (.*)")
 
