@@ -100,7 +100,10 @@ def worth_by_data_set(results: WorthResults) -> StudyTable:
 
 
 def losses(results: WorthResults) -> list[str]:
-    """The data sets on which the consensus does worse than the labelled rows alone, by name."""
+    """The data sets on which the consensus does worse than the labelled rows alone, by name.
+
+    First those whose worth counts; then all that can be judged, by the difference of captured importance.
+    """
     lines = []
     for level in results.levels:
         found = {name: results.worth(name, CONSENSUS, level) for name in results.names()}
@@ -111,6 +114,14 @@ def losses(results: WorthResults) -> list[str]:
             lines.append(
                 f"L = {level}: worth below 1 on {len(below)} of {len(counted)} data sets: "
                 f"{join(below) or 'none'}. Interval wholly below {LOSS}: {join(sure) or 'none'}."
+            )
+        pairs = {name: results.means(name, [(BASE, level), (CONSENSUS, level)]) for name in results.names()}
+        gains = {name: float(b - a) for name, (a, b) in pairs.items() if not np.isnan(a)}
+        if gains:
+            less = [f"{name} ({gain:+.3f})" for name, gain in gains.items() if gain < 0]
+            lines.append(
+                f"L = {level}: captures less than the labelled rows alone on {len(less)} of all {len(gains)} "
+                f"data sets that can be judged: {join(less) or 'none'}."
             )
     return lines
 
