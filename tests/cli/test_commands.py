@@ -278,7 +278,7 @@ class TestReal:
                 "supervision_grid=[0, 2] must hold one or several numbers in [0, 1].",
             ),
             ("target_weights=[1, 1]", "target_weights has 2 numbers, not 1"),
-            ("feature_weights=[1, -1, 1]", "number 1 is -1.0."),
+            ("feature_weights=[1, -1, 1]", "position 1 (from 0) is -1.0."),
             ("n_folds=1", "n_folds=1 must be a whole number of at least 2."),
         ],
     )

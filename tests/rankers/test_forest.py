@@ -797,9 +797,9 @@ class TestWeights:
         [
             ([1.0], "has 1 numbers, not 2: give one weight for each target variable"),
             ([[1.0, 2.0]], r"has the shape \(1, 2\), not 2"),
-            ([1.0, -1.0], "from 0 to 1e[+]09, not all 0; number 1 is -1.0"),
-            ([np.nan, 1.0], "number 0 is nan"),
-            ([np.inf, 1.0], "number 0 is inf"),
+            ([1.0, -1.0], "from 0 to 1e[+]09, not all 0; position 1 [(]from 0[)] is -1.0"),
+            ([np.nan, 1.0], "position 0 [(]from 0[)] is nan"),
+            ([np.inf, 1.0], "position 0 [(]from 0[)] is inf"),
             ([0.0, 0.0], "all are 0"),
             ("heavy", "must be an array of 2 numbers, one for each target variable"),
         ],

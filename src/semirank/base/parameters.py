@@ -121,7 +121,7 @@ def weights_of(given: Any, name: str, count: int, what: str) -> np.ndarray | Non
     >>> weights_of([1, -2], "target_weights", 2, "target variable")
     Traceback (most recent call last):
     ...
-    ValueError: target_weights must hold numbers from 0 to 1e+09, not all 0; number 1 is -2.0.
+    ValueError: target_weights must hold numbers from 0 to 1e+09, not all 0; position 1 (from 0) is -2.0.
     """
     if given is None:
         return None
@@ -135,7 +135,7 @@ def weights_of(given: Any, name: str, count: int, what: str) -> np.ndarray | Non
     # Up to a bound, so that squares of weighted sums stay far from the largest float.
     bad = np.flatnonzero(~((weights >= 0) & (weights <= _LARGEST_WEIGHT)))
     if len(bad) or not weights.any():
-        at = f"number {bad[0]} is {weights[bad[0]]}" if len(bad) else "all are 0"
+        at = f"position {bad[0]} (from 0) is {weights[bad[0]]}" if len(bad) else "all are 0"
         raise ValueError(f"{name} must hold numbers from 0 to {_LARGEST_WEIGHT:g}, not all 0; {at}.")
     return weights
 
