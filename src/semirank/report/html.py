@@ -49,11 +49,10 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
     '<!doctype html>'
     """
     script = _resource("page.js")
-    middle = [part for part in (_choice(ranking), _agreement(ranking)) if part]
+    middle = [part for part in (_choice(ranking), _teacher(ranking), _agreement(ranking)) if part]
     sections = [
         _features(),
         f'<div class="pair">{"".join(middle)}</div>' if middle else "",
-        _teacher(ranking),
         _targets(ranking),
         _evaluation(evaluation or {}),
         _columns(ranking),
