@@ -106,7 +106,7 @@ class TestCsv:
         data = load(write("f.csv", ",a,y\n0,5,x\n1,5,z\n2,7,x\n"), "y")
         assert data.feature_names == ("a",)
         assert "'unnamed0' counts the rows and was left out" in data.notes
-        assert load(write("f.csv", ",a,y\n5,5,x\n1,5,z\n"), "y").feature_names == ("unnamed0", "a")
+        assert load(write("f.csv", ",a,y\n5,5,x\n5,5,z\n"), "y").feature_names == ("unnamed0", "a")
 
     def test_notes(self, write):
         data = load(write("f.csv", "5,1.5\n6,2.5\n7,3.5\n"), -1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import random
 
 import numpy as np
@@ -302,6 +304,19 @@ class TestDialects:
         assert said(data, "'unnamed0'", "the rows and was left out")
         assert load(write(f"{above}a,y\n{rows}"), "y", features=["unnamed0", "a"]).X.shape == (4, 2)
 
+    @pytest.mark.parametrize("index", [[5, 2, 9, 0], [1, 2, 5, 8]])
+    def test_an_index_with_gaps_or_out_of_order(self, write, index):
+        rows = "".join(f"{name},{i % 3},{'pq'[i % 2]}\n" for i, name in enumerate(index))
+        assert load(write(f",a,y\n{rows}"), "y").feature_names == ("a",)
+        assert load(write(f"n,a,y\n{rows}"), "y").feature_names == ("n", "a")
+        assert load(write(f",a,y\n{rows}".replace("2,", "2.5,")), "y").feature_names == ("unnamed0", "a")
+
+    def test_cells_that_blanks_separate(self, write):
+        with pytest.raises(
+            ValueError, match=r"no column 'y'; its only one is 'a b y', if cells are separated"
+        ):
+            load(write("a b y\n1 2 p\n"), "y")
+
     def test_a_first_line_of_numbers_is_said(self, write):
         taken = "the first line was taken as column names although it holds numbers"
         rows = "".join(f"{i % 5},{'uv'[i % 2]},{i % 7 / 4},{'pq'[i % 3 == 0]}\n" for i in range(2, 12))
@@ -330,6 +345,23 @@ class TestDialects:
         data = load(write(text), "x0", drop="x1")
         expected = [[np.nan if v.strip() in MISSING else float(v) for v in row[2:]] for row in rows]
         assert np.array_equal(data.X.values, expected, equal_nan=True)
+
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            ['"red"', '"dark blue"', "green"], ['"a, b"', '"c"', "d"], ['"say ""x"""', '"c"', "d"],
+            ['"two\nlines"', '"c"', "d"], ['5" pipe', '"c"', "d"], ['""', '"c"', '" d "'],
+            [' "a"', '"b"', "c"], ['"#1"', '"b"', "c"], ['a"b"', "b", "c"],
+        ],
+    )  # fmt: skip
+    def test_quotation_marks_are_read_as_csv_has_them(self, write, cells):
+        text = '"word","n",y\n' + "".join(f'{c},"{i}.5",{"pq"[i % 2]}\n' for i, c in enumerate(cells))
+        expected = [row[0].strip() for row in csv.reader(io.StringIO(text), skipinitialspace=True)][1:]
+        data = load(write(text), "y")
+        codes = data.X.values[:, 0].tolist()
+        found = [None if code != code else data.categories[0][int(code)] for code in codes]
+        assert found == [word or None for word in expected]
+        assert data.X.values[:, 1].tolist() == [0.5, 1.5, 2.5]
 
     def test_wide_lines_with_decimal_commas(self, write):
         """They are read as narrow ones are, whatever else the lines hold."""

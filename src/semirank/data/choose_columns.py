@@ -100,7 +100,10 @@ def find_columns(selection: Selection, names: Sequence[str], file: str) -> list[
             continue
         match = [j for j, name in enumerate(names) if fnmatch.fnmatchcase(name, str(item))]
         if not match:
-            raise ValueError(f"{file} has no column {short(item)}{did_you_mean(item, names)}.")
+            near = did_you_mean(item, names)
+            if len(names) == 1:
+                near = f"; its only one is {short(names[0])}, if cells are separated by , ; | or tabs"
+            raise ValueError(f"{file} has no column {short(item)}{near}.")
         found.update(dict.fromkeys(match))
     return list(found)
 

@@ -93,11 +93,12 @@ def read_cells(
         )
     if _looks_like_a_row(header[:used], columns):
         said.append("the first line was taken as column names although it holds numbers")
+    # An index, even if rows were left out or put in another order since.
+    distinct = not header[0] and len(np.unique(columns[0].values)) == n_rows > 0
     skip = {}
-    first = columns[0].values
-    if not header[0] and columns[0].kind == "number" and (first[1:] == first[:-1] + 1).all():
+    if distinct and columns[0].dtype.kind == "i" and not np.isnan(columns[0].values).any():
         skip[0] = "counts the rows"
-    elif row_names or (not header[0] and columns[0].kind == "text" and len(np.unique(first)) == n_rows):
+    elif row_names or (distinct and columns[0].kind == "text"):
         skip[0] = "names the rows"
     return FileColumns(names[:used], columns[:used], skip=skip, notes=said)
 

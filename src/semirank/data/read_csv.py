@@ -18,6 +18,8 @@ from .word_columns import Reading
 
 _EXCEL_DELIMITER = re.compile(r'(?i)"?sep=(.)"?[,;\t]*')
 
+_QUOTED = re.compile(r'"([^"\n]*)"')
+
 
 class _Dialect(NamedTuple):
     """The text from its header on, the line before it, the delimiter, and what to say."""
@@ -31,6 +33,7 @@ class _Dialect(NamedTuple):
 def read_csv(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> FileColumns:
     """The columns of a CSV file; `choose_kinds` gives the way of reading columns of these names."""
     dialect = _dialect(read_text(path), path.name)
+    dialect = dialect._replace(text=_without_quotes(dialect.text, dialect.delimiter))
 
     def rows() -> Iterator[tuple[int, list[str] | Line]]:
         return _rows(dialect, path.name)
@@ -39,6 +42,21 @@ def read_csv(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> Fi
         return choose_kinds(names)._replace(delimiter=dialect.delimiter)
 
     return read_cells(rows, path.name, choose, dialect.notes)
+
+
+def _without_quotes(text: str, delimiter: str) -> str:
+    """The text without quotation marks, if no cell needs them; it can then be cut at every delimiter."""
+    if '"' not in text:
+        return text
+    size, ends = len(text), ("\n", delimiter)
+
+    def cell(match: re.Match[str]) -> str:
+        start, end = match.span()
+        whole = (not start or text[start - 1] in ends) and (end == size or text[end] in ends)
+        return match[1] if whole and delimiter not in match[1] else match[0]
+
+    plain = _QUOTED.sub(cell, text)
+    return text if '"' in plain else plain
 
 
 def _rows(dialect: _Dialect, file: str) -> Iterator[tuple[int, list[str] | Line]]:
