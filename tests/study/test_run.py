@@ -513,7 +513,8 @@ def test_commands_that_write_tables_and_figures(folder, tmp_path, inline, call):
     known = dataset_properties(path)
     assert set(known) == {"Tiny numbers"}
     ch = known["Tiny numbers"].pop("cluster hypothesis")
-    assert known["Tiny numbers"] == {"examples": 90, "features": 5, "classes, labels or targets": 1}
+    sizes = {"examples": 90, "features": 5, "classes, labels or targets": 1, "missing share": 0.0}
+    assert known["Tiny numbers"] == sizes
     assert -1 <= ch <= 1
     assert call("report", "--store", path, "--out", tmp_path / "page.html")[0] == 0
     assert (tmp_path / "page.html").stat().st_size > 10_000
