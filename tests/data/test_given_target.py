@@ -49,7 +49,7 @@ class TestMissingWords:
         target, notes = notes_on([{"a"}, {"NA"}, {"b", "None"}, "n/a", {"a", "b"}, set()])
         assert target.names == ("a", "b")
         assert target.labeled.tolist() == [True, False, True, False, True, True]
-        assert "'None' counts as unlabelled (1 row)" in notes
+        assert "'None' counts as no label, alone as unlabelled (1 row)" in notes
 
     def test_in_files(self, write):
         data = load(write(["p", "q", "None", "n/a", "p"]), "y")
@@ -82,7 +82,8 @@ class TestQuestions:
 
     def test_labels(self):
         _, notes = notes_on([{"a", "none"}, {"a"}, {"none"}])
-        assert any("'none' was taken as a label" in note for note in notes)
+        (asked,) = [note for note in notes if "'none' was taken as a label" in note]
+        assert asked.endswith("or empty sets if it means that there is no label")
 
     def test_blanks_are_quoted(self):
         _, notes = notes_on(["p", "not determined", "q"])

@@ -51,8 +51,11 @@ def read_target(y: Any, unlabeled: object, notes: list[str] | None = None) -> Gi
     hidden: Counter[object] = Counter()
     given = _read(native_frame(y), unlabeled, hidden)
     if notes is not None:
+        taken = (
+            "counts as unlabelled" if given.label_sets is None else "counts as no label, alone as unlabelled"
+        )
         notes += [
-            f"{short(word)} counts as unlabelled ({plural(count, 'row')})"
+            f"{short(word)} {taken} ({plural(count, 'row')})"
             for word, count in hidden.items()
             if word is not unlabeled
         ]

@@ -108,7 +108,8 @@ def ask(value: object, taken_as: str) -> str:
     """
     word = str(value)
     typed = word if word and all(c.isalnum() or c in "-._" for c in word) else f"'{word}'"
+    empty = taken_as == "a label" and word.casefold() == "none"
     return (
         f"{short(value)} was taken as {taken_as}; use unlabeled={short(value)} (--unlabeled {typed}) "
-        "if it marks unlabelled rows"
+        f"if it marks unlabelled rows{', or empty sets if it means that there is no label' if empty else ''}"
     )
