@@ -119,3 +119,27 @@ def addition_curve(importances, train, target, test, test_target, k):
         return knn_score(weights, train, target, test, test_target, k, "labelled")
 
     return sizes, [judged(order[:n]) for n in sizes], [judged(order[d - n :]) for n in sizes]
+
+
+def spearman_brown(correlation, times):
+    """The correlation of two tests that are `times` as long (Spearman 1910, Brown 1910)."""
+    return times * correlation / (1 + (times - 1) * correlation)
+
+
+def line_at(x, y, where):
+    """The least-squares line through the points (x, y), at another x."""
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
+    return mean_y + slope * (where - mean_x)
+
+
+def score_at(sizes, scores, n, exponent):
+    """A score as a line over -n^-c, or over log n where c is 0."""
+    over = [math.log(s) if exponent == 0 else -(s**-exponent) for s in (*sizes, n)]
+    return line_at(over[:-1], scores, over[-1])
+
+
+def jackknife(values):
+    """(n - 1) / n times the sum of squared distances to the mean."""
+    mean = sum(values) / len(values)
+    return (len(values) - 1) / len(values) * sum((v - mean) ** 2 for v in values)

@@ -101,6 +101,10 @@ def test_feature_subsets_refuse(importances):
         feature_subsets(importances, 2)
 
 
+def sure(value, groups):
+    return Estimate(np.array(value), np.full(groups, value))
+
+
 class TestEnoughFeatures:
     sizes = np.array([1, 2, 4, 8])
 
@@ -115,22 +119,44 @@ class TestEnoughFeatures:
         for fold in semi_supervised_folds(target, 5, (400,), random_state=0):
             curves.append(addition_curve(importances, *fold.parts(table, target, 400), 10))
         (sizes, *_), forward, reverse = map(np.stack, zip(*curves))
-        folds = estimate(lambda kept: forward[kept].mean(axis=0), np.arange(5))
-        assert enough_features(sizes, folds, False) == 4
+        folds = estimate(lambda kept: -forward[kept].mean(axis=0), np.arange(5))
+        assert enough_features(sizes, folds, sure(-1.0, 5)) == 4
         reverse = reverse.mean(axis=0)
         assert reverse[:-2].min() > 0.95  # noise alone predicts nothing (RRMSE)
 
     def test_within_one_error_of_the_best(self):
         whole = np.array([0.1, 0.51, 0.52, 0.50])
         unsure = Estimate(whole, whole + np.array([[0, 0.02, 0, 0], [0, -0.02, 0, 0]]))
-        assert enough_features(self.sizes, unsure, True) == 2
-        sure = Estimate(whole, whole + np.array([[0, 0.001, 0, 0], [0, -0.001, 0, 0]]))
-        assert enough_features(self.sizes, sure, True) == 4
-        assert enough_features(self.sizes, Estimate(-whole, -sure.without), False) == 4
+        assert enough_features(self.sizes, unsure, sure(0.2, 2)) == 4  # two is not surely above the guess
+        assert enough_features(self.sizes, unsure, sure(-9.0, 2)) == 2
+        certain = Estimate(whole, whole + np.array([[0, 0.001, 0, 0], [0, -0.001, 0, 0]]))
+        assert enough_features(self.sizes, certain, sure(-9.0, 2)) == 4
+        assert enough_features(self.sizes, certain, sure(0.1, 2)) == 4
 
-    def test_nothing_matters(self):
+    def test_what_splits_learn_counts(self):
+        """A number that is as good only by the luck of the labels is within one error."""
+        whole = np.array([0.1, 0.51, 0.52, 0.50])
+        rows = np.tile(whole, (3, 1))
+        assert enough_features(self.sizes, Estimate(whole, rows, rows[None]), sure(0.2, 3)) == 4
+        shaken = rows + np.array([0, 0.02, 0, 0]) * np.array([[1.0], [-1.0], [0.0]])
+        assert enough_features(self.sizes, Estimate(whole, rows, shaken[None]), sure(0.2, 3)) == 2
+
+    def test_nothing_is_better_than_a_guess(self):
         same = Estimate(np.full(4, 0.5), np.full((3, 4), 0.5))
-        assert enough_features(self.sizes, same, True) == 1
+        assert enough_features(self.sizes, same, sure(0.5, 3)) is None
+        assert enough_features(self.sizes, same, sure(0.4, 3)) == 1
+
+    def test_many_numbers_are_many_chances(self):
+        """An interval that holds for one number need not hold for all of them at once."""
+        rng = np.random.default_rng(0)
+        noise = rng.normal(size=30) - rng.normal(size=30).mean()
+        noise = (noise - noise.mean()) / np.sqrt(2 * 29 / 30 * ((noise - noise.mean()) ** 2).sum())
+        one = Estimate(np.array([2.2]), 2.2 + noise[:, None])
+        assert one.error() == pytest.approx([1.0])
+        assert one.low(1) > 0 > one.low(4)
+        many = Estimate(np.full(4, 2.2), 2.2 + np.tile(noise[:, None], 4))
+        assert enough_features(np.array([1]), one, sure(0.0, 30)) == 1
+        assert enough_features(self.sizes, many, sure(0.0, 30)) is None
 
 
 def test_feature_subsets_break_ties_by_column():

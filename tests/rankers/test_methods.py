@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import semirank
-from semirank import ForestRanker, Ranking, rank
+from semirank import Ranking, rank
 from semirank.rankers.methods import (
     COMPARED,
     DEFAULT,
@@ -20,6 +20,7 @@ from semirank.rankers.methods import (
     RELIEF_INFLUENCE,
     RELIEF_INFLUENCES,
     RELIEF_NEIGHBORS,
+    USUAL_COMPARISON,
 )
 
 PACKAGE = Path(semirank.__file__).parent
@@ -37,23 +38,35 @@ def test_a_row_is_what_its_ranker_does(name, data):
     assert row.name == name
     ranking = rank(*data, method=name, random_state=0, **({"n_estimators": 5} if name == "forest" else {}))
     assert ranking.method == name
-    parts = [score for score in ranking.all_scores if score.startswith(("labeled", "taught"))]
+    parts = [score for score in ranking.all_scores if score.startswith(("labeled", "taught", "sensitivity"))]
     assert (*row.scores, *parts) == tuple(ranking.all_scores)
     assert bool(parts) == (name == "consensus")
     assert getattr(semirank, row.load().__name__) is row.load()
     for params in row.compared.values():
-        assert set(params) | set(row.final) <= set(row.load()._get_param_names())
-        row.load()(**params)._check()
+        assert set(params) | set(row.quick) <= set(row.load()._get_param_names())
+        row.load()(**row.quick | params)._check()
 
 
 def test_the_default_is_a_method(data):
     assert DEFAULT in METHODS
-    assert rank(*data, n_estimators=3, random_state=0).method == DEFAULT
+    assert rank(*data, random_state=0).method == DEFAULT
 
 
 def test_names_of_an_evaluation():
     assert list(COMPARED) == ["consensus", "forest", "extra_trees", "bagging", "relief", "laplace"]
-    assert COMPARED["forest"].final["n_estimators"] == ForestRanker().n_estimators
+    for name, (method, params) in USUAL_COMPARISON.items():
+        assert name in COMPARED
+        METHODS[method].load()(**params)._check()
+
+
+@pytest.mark.parametrize("name", [name for name, row in METHODS.items() if row.label_only])
+def test_one_fit_answers_for_labelled_rows_alone(name, data):
+    """Bit by bit, so that an evaluation need not rank twice."""
+    both, alone = (
+        METHODS[name].load()(random_state=3, use_unlabeled=use).fit(*data) for use in (True, False)
+    )
+    np.testing.assert_array_equal(both.importances_[METHODS[name].label_only], alone.feature_importances_)
+    assert (both.feature_importances_ != alone.feature_importances_).any()
 
 
 def test_the_grid_of_relief():

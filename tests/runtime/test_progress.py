@@ -20,7 +20,10 @@ def test_progress_in_a_log(capsys, monkeypatch):
     with show_progress() as progress:
         for done in range(5):
             progress(done, 4, "trees")
-    assert capsys.readouterr().err.splitlines() == ["trees: 2 of 4", "trees: 4 of 4"]
+    assert capsys.readouterr().err.splitlines() == [
+        "trees: 2 of 4, about 6 s left",
+        "trees: 4 of 4",
+    ]
 
 
 def test_progress_on_a_terminal(monkeypatch):

@@ -1,4 +1,4 @@
-"""`semirank evaluate`: which ranker suits a file; with --label-counts, the paper's curves over labels."""
+"""`semirank evaluate`: how good a ranking is; with --label-counts, the paper's curves over labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..rankers.methods import COMPARED
+from ..rankers.methods import COMPARED, METHODS
 from . import options, terminal
 from .results import PICTURES, check_outputs, compute, deliver, origin
 
@@ -24,7 +24,20 @@ def evaluate(
     target: options.Targets = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="NAME", help=f"{', '.join(COMPARED)}; may repeat."),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help=f"What to rank by, as in `rank`; further ones are compared with it: {', '.join(COMPARED)}.",
+        ),
+    ] = None,
+    importance: options.Importance = None,
+    preset: Annotated[
+        options.Preset | None,
+        typer.Option(
+            "--preset",
+            help="The paper's evaluation with its settings; alone, L is 50,100,200,350,500.",
+        ),
     ] = None,
     features: options.Features = None,
     drop: options.Drop = None,
@@ -38,8 +51,21 @@ def evaluate(
     labels_from_column: options.LabelsFrom = None,
     hierarchy: options.HierarchyFile = None,
     set_: options.Set = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="knn, or the name of a scikit-learn estimator such as LogisticRegression."
+        ),
+    ] = "knn",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer folds and rows; it says which.")] = False,
+    more_labels: Annotated[
+        bool, typer.Option("--more-labels", help="Also say what two and four times the labels would bring.")
+    ] = False,
     repeats: Annotated[
-        int | None, typer.Option(metavar="N", help="Repeats of the cross-validation; 5 by default.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Repeats of the cross-validation; 5 by default, fewer on large tables."
+        ),
     ] = None,
     folds: Annotated[
         int | None, typer.Option(metavar="N", help="Folds; by default 5, with --label-counts 10.")
@@ -53,13 +79,6 @@ def evaluate(
     neighbors: Annotated[
         str | None,
         typer.Option(metavar="K,K,...", help="Neighbours that judge, with --label-counts; 20,40 by default."),
-    ] = None,
-    preset: Annotated[
-        options.Preset | None,
-        typer.Option(
-            "--preset",
-            help="The paper's evaluation with its settings; alone, L is 50,100,200,350,500.",
-        ),
     ] = None,
     cache: Annotated[
         Path | None,
@@ -84,18 +103,27 @@ def evaluate(
     jobs: options.Jobs = -1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say which ranker suits a file, and whether its unlabelled rows help.
+    """Say how good the ranking of a file is, whether its unlabelled rows help, how many features to keep.
 
-    Labels are hidden in turn and predicted by nearest neighbours in the space that a ranking weights,
-    with and without the unlabelled rows.
+    Labelled rows are taken away in turn and predicted in the space that a ranking of the others weights, with
+    and without the unlabelled rows. The ranking is that of `semirank rank` with the same options.
     """
     from ..judging.splits import PAPER_LABELS
     from .input import read, split_commas
 
     if preset is not None and label_counts is None:
         label_counts = ",".join(map(str, PAPER_LABELS))
-    params: dict[str, Any] = {"methods": split_commas(method) or None}
-    params |= _protocol(label_counts, repeats, folds, neighbors, preset)
+    own = {"--judge": judge != "knn", "--quick": quick, "--more-labels": more_labels}
+    named, scores = split_commas(method), split_commas(importance)
+    params: dict[str, Any]
+    if label_counts is None:
+        params = _asked(named, scores) | _protocol(judge, quick, more_labels, repeats, folds, neighbors)
+    else:
+        own |= {"--repeats": repeats is not None, "--importance": bool(scores)}
+        params = {"methods": named or None}
+        params |= _paper_protocol(
+            label_counts, folds, neighbors, preset, [o for o, used in own.items() if used]
+        )
     params |= {"random_state": seed, "n_jobs": jobs}
     out = out or []
     _check_files(out, plot, over_labels=label_counts is not None)
@@ -116,28 +144,58 @@ def evaluate(
     deliver(found, out, lambda: _show(found), as_json=as_text if as_json else None, quiet=quiet, plot=plot)
 
 
+def _asked(named: list[str], scores: list[str]) -> dict[str, Any]:
+    """What to rank by, as `rank` takes it, and what to compare it with."""
+    found: dict[str, Any] = {"method": named[0] if named else "auto"}
+    if len(named) > 1:
+        found["methods"] = named[1:]
+    if scores:
+        found["importance"] = scores if len(scores) > 1 else scores[0]
+    return found
+
+
 def _protocol(
-    label_counts: str | None,
-    repeats: int | None,
+    judge: str, quick: bool, more_labels: bool, repeats: int | None, folds: int | None, neighbors: str | None
+) -> dict[str, Any]:
+    if neighbors is not None:
+        raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
+    found: dict[str, Any] = {} if judge == "knn" else {"judge": _estimator(judge)}
+    found |= {name: True for name, asked in (("quick", quick), ("more_labels", more_labels)) if asked}
+    return found | {k: v for k, v in (("n_repeats", repeats), ("n_folds", folds)) if v is not None}
+
+
+def _paper_protocol(
+    label_counts: str,
     folds: int | None,
     neighbors: str | None,
     preset: options.Preset | None,
+    others: list[str],
 ) -> dict[str, Any]:
-    """The parameters of the evaluation that was asked for."""
     from .input import whole_numbers
 
-    if label_counts is None:
-        if neighbors is not None:
-            raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
-        return {"n_repeats": 5 if repeats is None else repeats, "n_folds": 5 if folds is None else folds}
-    if repeats is not None:
-        raise ValueError("--repeats does not go with --label-counts, which runs its folds once.")
+    if others:
+        raise ValueError(f"{others[0]} does not go with --label-counts, the paper's evaluation.")
     found: dict[str, Any] = {
         "n_labeled": whole_numbers(label_counts, "--label-counts"),
         "n_folds": 10 if folds is None else folds,
         "k": whole_numbers(neighbors or "20,40", "--neighbors"),
     }
     return found if preset is None else found | {"preset": preset.value}
+
+
+def _estimator(name: str) -> Any:
+    """A scikit-learn estimator by the name of its class, with its default parameters."""
+    from sklearn.utils.discovery import all_estimators
+
+    from ..runtime.messages import did_you_mean
+
+    known = dict(all_estimators(type_filter=["classifier", "regressor"]))
+    if name not in known:
+        raise ValueError(
+            f"--judge takes knn or the name of a scikit-learn estimator, and {name!r} is none"
+            f"{did_you_mean(name, known)}."
+        )
+    return known[name]()
 
 
 def _check_files(out: list[Path], plot: Path | None, *, over_labels: bool) -> None:
@@ -153,20 +211,27 @@ def _check_files(out: list[Path], plot: Path | None, *, over_labels: bool) -> No
 
 def _evaluate(given: Input, params: dict[str, Any], cache: Path | None, quiet: bool) -> Evaluation:
     from ..evaluation.evaluate import evaluate as judge
-    from .input import READING
 
-    if given.params:
-        unknown = next(iter(given.params))
-        raise ValueError(f"--set {unknown} is not known here; it takes {', '.join(READING)}.")
+    params |= given.params
     found = compute(
         lambda progress: judge(given.X, given.target, cache=cache, progress=progress, **params),
         given.notes,
         quiet,
+        params["method"] if params["method"] in METHODS else "auto",
     )
-    made = origin(given.lines, "found = sr.evaluate", params)
+    made = _reproduced(given, params)
     made["python"] += "\nranking = found.ranking"
     ranking = replace(found.ranking, origin=made, columns=given.column_table())
     return replace(found, ranking=ranking)
+
+
+def _reproduced(given: Input, params: dict[str, Any]) -> dict[str, str]:
+    """The lines that do the same in Python; an estimator is imported first."""
+    lines = list(given.lines)
+    if "judge" in params:
+        made = type(params["judge"])
+        lines.insert(0, f"from {made.__module__.rsplit('._', 1)[0]} import {made.__name__}")
+    return origin(lines, "found = sr.evaluate", params)
 
 
 def _label_curves(
@@ -185,8 +250,13 @@ def _label_curves(
     return replace(found, origin=origin(given.lines, "found = sr.label_curves", params))
 
 
-def _show(found: Any) -> None:
+def _show(found: Evaluation | LabelCurves) -> None:
     terminal.show_warnings(found.warnings)
-    print(f"{found.summary()}\n")
+    *answers, how = found.sentences()
+    more = getattr(found, "more_labels", None)
+    print("\n".join(answers) if hasattr(found, "asked") else found.summary(), end="\n\n")
     terminal.show(found.table())
-    print(f"\n{found.sentences()[-1]}")
+    if more is not None:
+        print()
+        terminal.show(more.table(found.measure))
+    print(f"\n{how}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import compare, datasets, demo, describe, doctor, evaluate, rank, study, terminal
+from . import compare, datasets, demo, describe, doctor, evaluate, rank, select, study, terminal
 from .options import help_if_alone
 from .precompile import stop_precompiling
 
@@ -34,7 +34,7 @@ def start(
 
 
 for command in (
-    rank.rank, evaluate.evaluate, compare.compare, describe.describe, demo.demo, doctor.doctor,
+    rank.rank, evaluate.evaluate, select.select, compare.compare, describe.describe, demo.demo, doctor.doctor,
 ):  # fmt: skip
     app.command()(command)
 for group in (datasets.datasets, study.study):

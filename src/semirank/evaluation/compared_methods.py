@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
-from ..rankers.methods import COMPARED, METHODS
+from ..rankers.make_ranker import make_ranker
+from ..rankers.methods import COMPARED, METHODS, USUAL_COMPARISON
 from ..results.ranking import Ranking
 from ..runtime.messages import did_you_mean
 
@@ -27,13 +27,19 @@ class Method(NamedTuple):
     maker : estimator or callable
         A ranker with the parameters `use_unlabeled` and `random_state`, or a function (table, target,
         use_unlabeled, seed) that returns importances, one array or several by name.
-    final : dict
-        Parameters of the ranker for the ranking of the whole data.
+    main_only : bool
+        Of several importances, only the one that ranks is judged.
+    scores : tuple of str
+        Otherwise those that are judged; empty for all that could rank.
+    labels_only : bool
+        It is judged without the unlabelled rows alone.
     """
 
     name: str
     maker: Any
-    final: dict[str, Any]
+    main_only: bool = False
+    scores: tuple[str, ...] = ()
+    labels_only: bool = False
 
     def rankings(
         self,
@@ -44,17 +50,38 @@ class Method(NamedTuple):
         notes: list[str] | None = None,
     ) -> Rankings:
         """The importances of every score; a method with one ranking calls it ""."""
-        if _is_ranker(self.maker):
-            ranker = self._fit({}, table, target, use_unlabeled, seed, notes)
-            row = METHODS.get(getattr(ranker, "_method", ""))
-            found = ranker.importances_
-            if row is not None:
-                found = {score: found[score] for score in row.scores if score in found}
-        else:
-            found = self.maker(table, target, use_unlabeled, seed)
+        return self.both(table, target, (use_unlabeled,), seed, notes)[use_unlabeled]
+
+    def both(
+        self,
+        table: Table,
+        target: Target,
+        sides: Sequence[bool],
+        seed: int,
+        notes: list[str] | None = None,
+    ) -> dict[bool, Rankings]:
+        """The same with (True) and without (False) the unlabelled rows, in one fit where that is enough."""
+        if not is_ranker(self.maker):
+            return {side: self._checked(self.maker(table, target, side, seed), table) for side in sides}
+        row = METHODS.get(getattr(self.maker, "_method", ""))
+        if row is not None and row.label_only and len(sides) == 2:
+            fitted = self._fit(table, target, True, seed, notes)
+            pair = {True: fitted.feature_importances_, False: fitted.importances_[row.label_only]}
+            return {side: self._checked(pair[side], table) for side in sides}
+        fits = {side: self._fit(table, target, side, seed, notes) for side in sides}
+        return {side: self._checked(self._importances(fitted), table) for side, fitted in fits.items()}
+
+    def _importances(self, fitted: Any) -> Any:
+        if self.main_only:
+            return fitted.feature_importances_
+        row = METHODS.get(getattr(fitted, "_method", ""))
+        wanted = self.scores or (tuple(fitted.importances_) if row is None else row.scores)
+        return {score: fitted.importances_[score] for score in wanted if score in fitted.importances_}
+
+    def _checked(self, found: Any, table: Table) -> Rankings:
         if not isinstance(found, Mapping):
             found = {"": found}
-        elif len(found) == 1:
+        elif self.main_only or (len(found) == 1 and not self.scores):
             found = {"": next(iter(found.values()))}
         arrays = {str(score): np.asarray(values, dtype=float) for score, values in found.items()}
         for score, values in arrays.items():
@@ -69,64 +96,107 @@ class Method(NamedTuple):
         """What a ranking by this score is called among those of all methods."""
         return f"{self.name} {score}" if score else self.name
 
-    def whole(self, score: str, table: Table, target: Target, use_unlabeled: bool, seed: int) -> Ranking:
-        """The ranking of all rows by a score, as the one result of every ranker."""
-        if not _is_ranker(self.maker):
-            scores = self.rankings(table, target, use_unlabeled, seed)[score]
-            return Ranking(
-                names=table.names, scores=scores, method=self.name, importance=self.full_name(score),
-                task=target.task, target_names=target.names, n_rows=len(table),
-                n_labeled=int(target.labeled.sum()), seed=seed,
-            )  # fmt: skip
-        params = dict(self.final)
-        asked = self.maker.get_params(deep=False).get("importance")
-        if score and not isinstance(asked, str | None):
-            params["importance"] = (score, *(other for other in asked if other != score))
-        ranking = self._fit(params, table, target, use_unlabeled, seed, None).to_ranking()
-        if score in ("", ranking.importance):
+    def parameter(self, name: str) -> Any:
+        """The value of a parameter, None for functions and where there is none of this name."""
+        return self.maker.get_params(deep=False).get(name) if is_ranker(self.maker) else None
+
+    def with_parameters(self, params: dict[str, Any]) -> Method:
+        """The same method with other values of parameters."""
+        return self._replace(maker=_with(self.maker, params))
+
+    def whole(self, X: Any, y: Any, seed: int, notes: list[str] | None = None) -> Ranking:
+        """The ranking of all rows; a function takes them as Table and Target."""
+        if is_ranker(self.maker):
+            ranker = _with(self.maker, {"random_state": seed})
+            if isinstance(X, Table) and isinstance(y, Target):
+                ranker.set_params(**_read_already(ranker))
+            ranking: Ranking = _fitted(ranker, X, y, notes).to_ranking()
             return ranking
-        return replace(
-            ranking,
-            importance=score,
-            scores=ranking.all_scores[score],
-            standard_errors=ranking.all_standard_errors.get(score),
-        )
+        scores = self.rankings(X, y, bool((~y.labeled).any()), seed)[""]
+        return Ranking(
+            names=X.names, scores=scores, method=self.name, importance=self.name, task=y.task,
+            target_names=y.names, n_rows=len(X), n_labeled=int(y.labeled.sum()), seed=seed,
+        )  # fmt: skip
 
     def _fit(
-        self,
-        params: dict[str, Any],
-        table: Table,
-        target: Target,
-        use_unlabeled: bool,
-        seed: int,
-        notes: list[str] | None,
+        self, table: Table, target: Target, use_unlabeled: bool, seed: int, notes: list[str] | None
     ) -> Any:
-        from sklearn.base import clone
+        ranker = _with(self.maker, {"use_unlabeled": use_unlabeled, "random_state": seed})
+        ranker.set_params(**_read_already(ranker))
+        return _fitted(ranker, table, target, notes)
 
-        ranker = clone(self.maker).set_params(use_unlabeled=use_unlabeled, random_state=seed, **params)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            ranker.fit(table, target)
-        # Said once for all splits, not once for each.
-        for text in dict.fromkeys(str(warning.message) for warning in caught):
-            if notes is not None and text not in notes:
-                notes.append(text)
-        return ranker
+
+def _fitted(ranker: Any, X: Any, y: Any, notes: list[str] | None) -> Any:
+    """The ranker, fitted; what it warns of is said once for all splits, not once for each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        ranker.fit(X, y)
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        if notes is not None and text not in notes:
+            notes.append(text)
+    return ranker
+
+
+def _read_already(ranker: Any) -> dict[str, Any]:
+    """Parameters for a table and a target that are encoded: how to read them is settled."""
+    usual = {"task": "auto", "hierarchy": None, "categorical_features": "from_dtype", "unlabeled": None}
+    return {name: value for name, value in usual.items() if name in ranker.get_params(deep=False)}
+
+
+def asked_method(method: Any, importance: Any, preset: str | None, params: dict[str, Any]) -> Method:
+    """The method that is asked about, in the words of `rank`; or a ranker or a function of the user's.
+
+    Examples
+    --------
+    >>> asked_method("forest", "rforest", None, {}).name
+    'forest rforest'
+    """
+    if isinstance(method, str):
+        ranker = make_ranker(method, importance, preset, params)
+        row = METHODS[ranker._method]
+        name = row.name if len(row.scores) == 1 else f"{row.name} {ranker.importance[0]}"
+        return Method(name, ranker, main_only=True)
+    given = [*params, *(["importance"] if importance is not None else []), *(["preset"] if preset else [])]
+    if given:
+        raise TypeError(f"{given[0]}= goes with the name of a method; set it in {_name_of(method)} itself.")
+    return _method(_name_of(method), method, None, quick=False)._replace(main_only=True)
+
+
+def usual_comparison(asked: str, n_jobs: int | None) -> list[Method]:
+    """What a ranking is held against unless told otherwise: rankings of the labelled rows alone.
+
+    The one that is asked about is left out.
+
+    Examples
+    --------
+    >>> [(method.name, method.scores) for method in usual_comparison("forest rforest", None)]
+    [('forest', ('genie3_oob',)), ('relief', ())]
+    """
+    found = []
+    for name, (method, params) in USUAL_COMPARISON.items():
+        other = Method(name, METHODS[method].load()(**params, n_jobs=n_jobs), labels_only=True)
+        scores = params.get("importance", ())
+        left = tuple(score for score in scores if other.full_name(score) != asked)
+        if left or (not scores and name != asked):
+            found.append(other._replace(scores=left))
+    return found
 
 
 def as_methods(
-    methods: Any = None, *, task: str = "classification", n_jobs: int | None = None
+    methods: Any = None, *, task: str = "classification", n_jobs: int | None = None, quick: bool = True
 ) -> list[Method]:
     """The methods that a user named.
 
     Parameters
     ----------
     methods : str, ranker, sequence of them, or dict of name to ranker, function or str; optional
-        Names are those that the table of methods has for an evaluation. By default one variant of every
+        Names are those that the table of methods has for a comparison. By default one variant of every
         method that is not made for another task, without the consensus, which takes longer.
     task : str
     n_jobs : int, optional
         For the built-in rankers.
+    quick : bool
+        The built-in rankers have the quick settings of the table of methods, else those of `rank`.
 
     Returns
     -------
@@ -140,48 +210,58 @@ def as_methods(
     if methods is None:
         usual = [method for method in METHODS.values() if not method.by_name_only]
         methods = [method.name for method in usual if method.task in ("", task)]
-    if isinstance(methods, str) or _is_ranker(methods) or callable(methods):
+    if isinstance(methods, str) or is_ranker(methods) or callable(methods):
         methods = [methods]
     pairs: Iterable[tuple[str, Any]]
     if isinstance(methods, Mapping):
         pairs = [(str(name), maker) for name, maker in methods.items()]
     else:
         pairs = [(_name_of(maker), maker) for maker in methods]
-    found = [_method(name, maker, n_jobs) for name, maker in pairs]
-    if not found:
-        raise ValueError("No method was named; leave methods out for the usual ones.")
-    names = [method.name for method in found]
+    return unlike([_method(name, maker, n_jobs, quick) for name, maker in pairs])
+
+
+def unlike(methods: list[Method]) -> list[Method]:
+    """The methods as they are; refused if two share a name."""
+    names = [method.name for method in methods]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"Two methods are called {twice!r}; pass a dict with a name for each.")
-    return found
+    return methods
 
 
-def _method(name: str, maker: Any, n_jobs: int | None) -> Method:
+def _method(name: str, maker: Any, n_jobs: int | None, quick: bool) -> Method:
     if isinstance(maker, str):
         if maker not in COMPARED:
             near = did_you_mean(maker, COMPARED)
             raise ValueError(f"There is no method {maker!r}{near}; there are {', '.join(COMPARED)}.")
         row = COMPARED[maker]
-        return Method(name, row.load()(**row.compared[maker], n_jobs=n_jobs), row.final)
-    if _is_ranker(maker):
+        params = row.compared[maker] | (row.quick if quick else {}) | {"n_jobs": n_jobs}
+        return Method(name, make_ranker(row.name, params.pop("importance", None), None, params))
+    if is_ranker(maker):
         missing = {"use_unlabeled", "random_state"} - set(maker.get_params(deep=False))
         if missing:
             raise TypeError(
                 f"{type(maker).__name__} has no parameter {sorted(missing)[-1]!r}; wrap it in a function "
                 "(table, target, use_unlabeled, seed) that returns importances."
             )
-        return Method(name, maker, {})
+        return Method(name, maker)
     if callable(maker):
-        return Method(name, maker, {})
+        return Method(name, maker)
     raise TypeError(
         f"{name!r} is neither the name of a method, nor a ranker, nor a function "
         "(table, target, use_unlabeled, seed)."
     )
 
 
-def _is_ranker(maker: Any) -> bool:
+def is_ranker(maker: Any) -> bool:
+    """Whether it is an estimator, and not its class."""
     return hasattr(maker, "fit") and hasattr(maker, "get_params") and not isinstance(maker, type)
+
+
+def _with(ranker: Any, params: dict[str, Any]) -> Any:
+    from sklearn.base import clone
+
+    return clone(ranker).set_params(**params)
 
 
 def _name_of(maker: Any) -> str:

@@ -75,25 +75,30 @@ def feature_subsets(importances: np.ndarray, n_features: int) -> tuple[np.ndarra
     return sizes, best.astype(float), worst.astype(float)
 
 
-def enough_features(n_features: np.ndarray, scores: Estimate, greater_is_better: bool) -> int:
+def enough_features(n_features: np.ndarray, scores: Estimate, guess: Estimate) -> int | None:
     """The smallest number of features that is as good as the best number, within one standard error.
+
+    Only numbers whose score is above that of a guess can be it, by intervals that hold for all numbers at
+    once; None if there are none.
 
     Parameters
     ----------
     n_features : ndarray of shape (n_sizes,)
     scores : Estimate
-        Of arrays of shape (n_sizes,): the forward curve.
-    greater_is_better : bool
+        Of arrays of shape (n_sizes,), larger is better: the forward curve.
+    guess : Estimate
+        Of a number.
 
     Examples
     --------
-    >>> scores = Estimate(np.array([0.5, 0.79, 0.80]), np.array([[0.5, 0.80, 0.80], [0.5, 0.78, 0.80]]))
-    >>> enough_features(np.array([1, 2, 4]), scores, True)
+    >>> scores = Estimate(np.array([0.5, 0.79, 0.80]), np.array([[0.5, 0.80, 0.80], [0.5, 0.79, 0.80]]))
+    >>> enough_features(np.array([1, 2, 4]), scores, Estimate(np.array(0.5), np.array([0.5, 0.5])))
     2
     """
-    sign = 1.0 if greater_is_better else -1.0
-    best = [int(np.argmax(sign * scores.whole))]
-    behind = Estimate(
-        sign * (scores.whole[best] - scores.whole), sign * (scores.without[:, best] - scores.without)
-    )
-    return int(n_features[np.argmax(behind.whole <= behind.error())])
+    ahead = Estimate(scores.whole - guess.whole, scores.without - guess.without[:, None], scores.trained)
+    better = ahead.low(len(n_features)) > 0
+    if not better.any():
+        return None
+    best = [int(np.argmax(np.where(better, scores.whole, -np.inf)))]
+    behind = scores.mapped(lambda part: part[..., best] - part)
+    return int(n_features[np.argmax(better & (behind.whole <= behind.error()))])

@@ -8,47 +8,80 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from ..results.evaluation import Interval
+from ..results.interval import Interval
 
 CONFIDENCE = 0.95
 GROUPS = 30  # enough for Student's t to be near the normal, few enough for slow measures
 
 
 class Estimate(NamedTuple):
-    """A score (or several), and the same without each group of rows: what a jackknife needs.
+    """A score (or several), and what two jackknives need to say how sure it is (Def. 2.7).
 
-    Estimates over the same groups can be subtracted and averaged, `without` by `without`; then rows that
-    are hard for both sides cancel.
+    Estimates over the same groups can be subtracted and averaged, part by part; then rows that are hard for
+    both sides cancel.
+
+    Attributes
+    ----------
+    whole : ndarray
+    without : ndarray of shape (n_groups, ...)
+        The same without each group of tested rows.
+    trained : ndarray of shape (n_repeats, n_splits, ...) or None
+        The score of all tested rows by what was learnt without the labels of each split.
     """
 
     whole: np.ndarray
     without: np.ndarray
+    trained: np.ndarray | None = None
 
     def minus(self, other: Estimate) -> Estimate:
-        return Estimate(self.whole - other.whole, self.without - other.without)
+        """The difference; an estimate without `trained` was not learnt, as a guess."""
+        trained = self.trained
+        if trained is not None and other.trained is not None:
+            trained = trained - other.trained
+        return Estimate(self.whole - other.whole, self.without - other.without, trained)
+
+    def mapped(self, change: Callable[[np.ndarray], np.ndarray]) -> Estimate:
+        """A linear change of all parts, along their last axis."""
+        return Estimate(*(None if part is None else change(part) for part in self))  # type: ignore[arg-type]
 
     def error(self) -> np.ndarray:
-        """Standard error of a cross-validated score, averaged over repeats.
+        """Standard error of a cross-validated score.
 
-        Twice the variance that the jackknife over rows finds. The score leans on the labelled rows in two
-        ways, as rows to test and as rows to rank from, and the jackknife sees the first alone; the second
-        is counted as much again. Nothing in one data set tells how much it really is. On constructed data
-        (40 labels of 250 rows, 80 or 120 data sets of each of eight kinds, the three scores of a forest) it
-        was between 0 and 1.4 times the first, and up to 2.8 times for rforest under large effects. The
-        factor was chosen on these data, from 1, 1.25 and 2: with it the intervals held the mean effect of
-        the kind in 83 to 100 % of the data sets (median 97.5 %), unrelated targets were called different
-        in at most 2 %, and no effect got the wrong sign. The error of Nadeau and Bengio (2003), from the
-        variance between splits, was 1.5 to 3 times the true one and so hid most effects: rankings from few
-        labels differ much between splits, in ways that cancel in the mean.
+        The score leans on the labelled rows in two ways, as rows to test and as rows to rank and to predict
+        from, and each has a jackknife of its own: leave out groups of tested rows, and leave out each fold's
+        labels where rankings are made, averaged over repeats. Their variances are added. The second counts at
+        least as much as the first, since it does not see the labels that predictions are made from, and is
+        the mean of a few squares. How often the intervals hold the truth is in docs/testing.md
+        (`python -m tools.calibrate`).
         """
-        n = len(self.without)
-        squares = (n - 1) / n * ((self.without - self.without.mean(axis=0)) ** 2).sum(axis=0)
-        return np.sqrt(2.0 * squares)
+        tested = _jackknife(self.without)
+        if self.trained is None:
+            return np.sqrt(2.0 * tested)
+        trained = np.mean([_jackknife(repeat) for repeat in self.trained], axis=0)
+        return np.sqrt(tested + np.maximum(tested, trained))
+
+    def times(self, sign: float) -> Estimate:
+        """All parts times a number."""
+        return self.mapped(lambda part: sign * part)
 
     def interval(self) -> Interval:
         """Student's t interval."""
-        reach = stdtrit(len(self.without) - 1, 0.5 + CONFIDENCE / 2) * self.error()
+        reach = self._reach(1) * self.error()
         return Interval(float(self.whole), float(self.whole - reach), float(self.whole + reach))
+
+    def low(self, n_looks: int) -> np.ndarray:
+        """Lower ends of intervals so wide that `n_looks` of them hold together (Bonferroni)."""
+        return self.whole - self._reach(n_looks) * self.error()
+
+    def _reach(self, n_looks: int) -> float:
+        return float(stdtrit(len(self.without) - 1, 1.0 - (1.0 - CONFIDENCE) / 2 / n_looks))
+
+
+def _jackknife(without: np.ndarray) -> np.ndarray:
+    """The variance that leaving out one of n groups at a time finds."""
+    n = len(without)
+    squares: np.ndarray = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    return (n - 1) / n * squares
 
 
 def estimate(score: Callable[[np.ndarray], float | np.ndarray], groups: np.ndarray) -> Estimate:

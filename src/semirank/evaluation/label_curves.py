@@ -214,13 +214,16 @@ def _rank(
     store = None if cache is None else RankingCache(cache, train, train_target)
     nothing_held = np.empty(0, dtype=int)
     rankings: Rankings = {(NO_RANKING, ""): np.ones(train.shape[1])}
-    for way, (side, use_unlabeled) in product(ways, SIDES.items()):
-        found = None if store is None else store.find(way, nothing_held, use_unlabeled, seed)
+    both = tuple(SIDES.values())
+    for way in ways:
+        found = None if store is None else store.find(way, nothing_held, both, seed)
         if found is None:
-            found = way.rankings(train, train_target, use_unlabeled, seed, notes)
+            found = way.both(train, train_target, both, seed, notes)
             if store is not None:
-                store.keep(way, nothing_held, use_unlabeled, seed, found)
-        rankings |= {(way.full_name(score), side): values for score, values in found.items()}
+                store.keep(way, nothing_held, both, seed, found)
+        for side, use_unlabeled in SIDES.items():
+            named = found[use_unlabeled].items()
+            rankings |= {(way.full_name(score), side): values for score, values in named}
     return rankings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -30,24 +31,40 @@ class RankingCache:
         self.told = False
         parts = [table.values, table.n_values, target.values, target.weights]
         self.data = _digest(
-            "by score", __version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts)
+            "held rows absent", __version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts)
         )
 
-    def find(self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int) -> Rankings | None:
+    def find(
+        self, method: Method, held: np.ndarray, sides: Sequence[bool], seed: int
+    ) -> dict[bool, Rankings] | None:
         """What was kept, or None: not there, or damaged."""
         try:
-            text = self._path(method, held, use_unlabeled, seed).read_text(encoding="utf-8")
-            return {score: np.array(values, dtype=float) for score, values in json.loads(text).items()}
-        except (OSError, ValueError, AttributeError):
+            text = self._path(method, held, sides, seed).read_text(encoding="utf-8")
+            found = json.loads(text)
+            return {
+                side: {score: np.array(values, dtype=float) for score, values in found[str(side)].items()}
+                for side in sides
+            }
+        except (OSError, ValueError, AttributeError, KeyError, TypeError):
             return None
 
     def keep(
-        self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int, rankings: Rankings
+        self,
+        method: Method,
+        held: np.ndarray,
+        sides: Sequence[bool],
+        seed: int,
+        found: dict[bool, Rankings],
     ) -> None:
         """Write the rankings of the rows that are not held out; without room for them the work goes on."""
-        text = json.dumps({score: values.tolist() for score, values in rankings.items()})
+        text = json.dumps(
+            {
+                str(side): {score: values.tolist() for score, values in rankings.items()}
+                for side, rankings in found.items()
+            }
+        )
         try:
-            atomic_write(self._path(method, held, use_unlabeled, seed), text)
+            atomic_write(self._path(method, held, sides, seed), text)
         except OSError as error:
             if not self.told:
                 self.told = True
@@ -57,8 +74,9 @@ class RankingCache:
                     stacklevel=2,
                 )
 
-    def _path(self, method: Method, held: np.ndarray, use_unlabeled: bool, seed: int) -> Path:
-        key = _digest(self.data, method.name, _described(method.maker), held.tobytes(), use_unlabeled, seed)
+    def _path(self, method: Method, held: np.ndarray, sides: Sequence[bool], seed: int) -> Path:
+        what = method.name, _described(method.maker), method.main_only, method.scores
+        key = _digest(self.data, *what, held.tobytes(), *sides, seed)
         return self.folder / f"{key}.json"
 
 

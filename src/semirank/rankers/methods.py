@@ -40,15 +40,17 @@ class Method(NamedTuple):
     kernels : tuple of str
         The modules whose compiled functions it needs.
     compared : dict of str to dict
-        The names under which it takes part in an evaluation, each with the parameters of its ranker.
+        The names under which it takes part in a comparison, each with what tells it from the others.
+    quick : dict
+        Further parameters where it is judged at many numbers of labels.
     presets : dict of str to dict
         The presets that know it, each with the parameters of its ranker.
-    final : dict
-        Parameters that differ in an evaluation's last step, the ranking of all rows.
+    label_only : str
+        The one of its importances that `use_unlabeled=False` would give: then one fit answers for both.
     task : str
         The one task that it was made for, so the one where it takes part unasked; "" for all.
     by_name_only : bool
-        It takes part in an evaluation only if it is named, since it takes longer than all others together.
+        It is judged at many numbers of labels only if it is named: it takes longer than all others together.
     """
 
     name: str
@@ -58,7 +60,8 @@ class Method(NamedTuple):
     kernels: tuple[str, ...]
     compared: dict[str, dict[str, Any]]
     presets: dict[str, dict[str, Any]] = {}  # noqa: RUF012
-    final: dict[str, Any] = {}  # noqa: RUF012
+    quick: dict[str, Any] = {}  # noqa: RUF012
+    label_only: str = ""
     task: str = ""
     by_name_only: bool = False
 
@@ -73,8 +76,7 @@ class Method(NamedTuple):
 # cost twenty forests where this costs one.
 _QUICK_FOREST = {"importance": IMPORTANCES, "supervision": 0.5, "n_estimators": 25}
 _FORESTS = {
-    "forest" if ensemble == "random_forest" else ensemble: {"ensemble": ensemble, **_QUICK_FOREST}
-    for ensemble in ENSEMBLES
+    "forest" if ensemble == "random_forest" else ensemble: {"ensemble": ensemble} for ensemble in ENSEMBLES
 }
 # What the paper leaves open stays at our default, and so do the ensemble and the importance, of which it
 # compares all.
@@ -103,8 +105,9 @@ _ROWS = (
         "consensus.ConsensusRanker",
         ("consensus",),
         (*_TREES, *_PAIRS),
-        {"consensus": {"max_rows": 2000}},
-        final={"max_rows": 10_000},
+        {"consensus": {}},
+        quick={"max_rows": 2000},
+        label_only="labeled",
         by_name_only=True,
     ),
     Method(
@@ -115,7 +118,7 @@ _ROWS = (
         _TREES,
         _FORESTS,
         presets={"paper": _PAPER_FOREST},
-        final={"n_estimators": 100},
+        quick=_QUICK_FOREST,
     ),
     Method(
         "relief",
@@ -140,3 +143,8 @@ _ROWS = (
 METHODS = {method.name: method for method in _ROWS}
 DEFAULT = "consensus"  # what "auto" stands for
 COMPARED = {name: method for method in _ROWS for name in method.compared}
+# What `evaluate` holds a ranking against unless told otherwise, chosen beforehand: rankings of labelled rows.
+USUAL_COMPARISON: dict[str, tuple[str, dict[str, Any]]] = {
+    "forest": ("forest", {"importance": ("genie3_oob", "rforest"), "supervision": 1.0}),
+    "relief": ("relief", {}),
+}

@@ -65,14 +65,13 @@ def targets(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
 
 
 def evaluation(found: Evaluation) -> Any:
-    """Three panels: the rankers, the effect of the unlabelled rows, and some of the features alone."""
+    """The rankings, the effect of the unlabelled rows, some of the features alone; more labels if asked."""
     height = max(3.2, 1.4 + 0.35 * len(found.rankers))
-    figure = figure_class()(figsize=(12.5, height), layout="constrained")
-    axes = figure.subplots(1, 3)
-    _scores(axes[0], found)
-    _effects(axes[1], found)
-    _addition(axes[2], found)
-    for ax in axes:
+    panels = [_scores, _effects, _addition, *([_more_labels] if found.more_labels is not None else [])]
+    figure = figure_class()(figsize=(4.2 * len(panels), height), layout="constrained")
+    axes = figure.subplots(1, len(panels))
+    for ax, draw in zip(axes, panels):
+        draw(ax, found)
         ax.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -165,14 +164,14 @@ def _scores(ax: Any, found: Evaluation) -> None:
     supervised = [r.supervised for r in found.rankers]
     ax.hlines(rows, semi, supervised, color="0.8", zorder=1)
     ax.plot(supervised, rows, "o", color=VERMILION, label="supervised")
-    if found.effect is not None:
+    if not np.isnan(semi).all():
         ax.plot(semi, rows, "D", color=BLUE, label="semi-supervised")
     ax.axvline(supervised[-1], color=GREY, linestyle=":", linewidth=1)
     ax.set_yticks(rows, [literal(r.name) for r in found.rankers])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"{found.measure} ({'larger' if found.greater_is_better else 'smaller'} is better)")
     ax.locator_params(axis="x", nbins=5)
-    ax.set_title("Which ranker?", loc="left")
+    ax.set_title("How good is the ranking?", loc="left")
     ax.legend(frameon=False, fontsize="small")
 
 
@@ -181,7 +180,9 @@ def _effects(ax: Any, found: Evaluation) -> None:
     ax.set_ylim(len(found.rankers) - 0.5, -0.5)
     ax.set_yticks([])
     if found.effect is None:
-        ax.text(0.5, 0.5, "every row is labelled", ha="center", va="center", transform=ax.transAxes)
+        words = {"none": "every row is labelled", "not used": "they took no part"}
+        said = words.get(found.verdict, "too few unlabelled rows to tell")
+        ax.text(0.5, 0.5, said, ha="center", va="center", transform=ax.transAxes)
         ax.set_xticks([])
         return
     colours = {1: BLUE, 0: GREY, -1: VERMILION}
@@ -198,16 +199,40 @@ def _effects(ax: Any, found: Evaluation) -> None:
 
 def _addition(ax: Any, found: Evaluation) -> None:
     ax.plot(found.n_features, found.forward, "o-", color=BLUE, label="best features first")
+    band = found.forward - found.forward_errors, found.forward + found.forward_errors
+    ax.fill_between(found.n_features, *band, color=BLUE, alpha=0.15, linewidth=0)
     ax.plot(found.n_features, found.reverse, "s--", color=VERMILION, label="worst first")
-    ax.axvline(found.n_keep, color=GREY, linestyle=":", linewidth=1)
-    ax.annotate(
-        f"keep {found.n_keep}", (found.n_keep, 0.0), xycoords=("data", "axes fraction"), color=GREY,
-        xytext=(4, 4), textcoords="offset points", fontsize="small",
-    )  # fmt: skip
+    ax.axhline(found.guess, color=GREY, linestyle="--", linewidth=1, label="a guess")
+    if found.n_keep is not None:
+        ax.axvline(found.n_keep, color=GREY, linestyle=":", linewidth=1)
+        ax.annotate(
+            f"keep {found.n_keep}", (found.n_keep, 0.0), xycoords=("data", "axes fraction"), color=GREY,
+            xytext=(4, 4), textcoords="offset points", fontsize="small",
+        )  # fmt: skip
     ax.set_xscale("log", base=2)
-    ax.set_xticks(found.n_features, [str(n) for n in found.n_features])
+    ax.set_xticks(found.n_features, [str(n) for n in found.n_features], fontsize="small")
     ax.minorticks_off()
-    ax.set_xlabel("features, all counting equally")
+    ax.set_xlabel("features, all counting equally; band: standard error")
     ax.set_ylabel(found.measure)
     ax.set_title("How many features?", loc="left")
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _more_labels(ax: Any, found: Evaluation) -> None:
+    more = found.more_labels
+    assert more is not None
+    measured = [(m.n_labeled, m.score) for m in more.measured]
+    ax.plot(*zip(*measured), "o-", color=BLUE, label="measured")
+    value, low, high = (np.array(part) for part in zip(*more.scores))
+    ax.errorbar(
+        more.n_labeled, value, yerr=[value - low, high - value], fmt="D", color=VERMILION, capsize=3,
+        label="extrapolated, 95 %",
+    )  # fmt: skip
+    ticks = [*(round(m.n_labeled) for m in more.measured), *more.n_labeled]
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(ticks, [str(n) for n in ticks], fontsize="small")
+    ax.minorticks_off()
+    ax.set_xlabel("labels")
+    ax.set_ylabel(found.measure)
+    ax.set_title("What would more labels bring?", loc="left")
     ax.legend(frameon=False, fontsize="small")

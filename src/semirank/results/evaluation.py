@@ -13,26 +13,16 @@ from .. import __version__
 from ..runtime.atomic_write import atomic_write
 from .data_frame import make_frame
 from .files import suffix_of
+from .interval import Interval
+from .more_labels import MoreLabels
 from .ranking import Ranking, plain
 from .text_table import printable, text_table
 from .warning_words import warning_lines
 
 FORMATS = (".json", ".html")
+FORMAT = "semirank evaluation 1"
 NO_RANKING = "no ranking"  # all features taken equally
 VERDICTS = {1: "helped", 0: "no difference", -1: "hurt"}
-
-
-class Interval(NamedTuple):
-    """A value with its confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def verdict(self) -> int:
-        """1 or -1 where the interval lies above or below 0, else 0: no difference."""
-        return int(self.low > 0) - int(self.high < 0)
 
 
 class RankerScore(NamedTuple):
@@ -46,7 +36,8 @@ class RankerScore(NamedTuple):
     effect : Interval or None
         What the unlabelled rows brought, above 0 where they helped.
     behind : Interval
-        How far the ranking is behind the best one, above 0 where it is worse; both sides averaged.
+        How far it is behind the ranking that was asked about, above 0 where it is worse; by the score with
+        unlabelled rows where there is one.
     """
 
     name: str
@@ -54,6 +45,11 @@ class RankerScore(NamedTuple):
     supervised: float
     effect: Interval | None
     behind: Interval
+
+    @property
+    def score(self) -> float:
+        """With the unlabelled rows where they took part."""
+        return self.supervised if self.semi_supervised is None else self.semi_supervised
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -65,21 +61,33 @@ class Evaluation:
     task, measure : str
     greater_is_better : bool
         Which way `measure` points.
+    judge : str
+        Who predicted the labels that were held out.
+    unranked : str
+        What no ranking is to that judge.
     rankers : tuple of RankerScore
-        Best first; last, under the name "no ranking", all features taken equally.
+        First the ranking that was asked about, then those it was compared with, best first; last, under the
+        name "no ranking", what features are worth without one.
+    guess : float
+        The score of a guess that knows nothing but the target.
     effect : Interval or None
-        What the unlabelled rows brought to the best ranker, above 0 where they helped; None where every
-        row is labelled.
+        What the unlabelled rows brought to the ranking that was asked about, above 0 where they helped; None
+        where there are none, or too few to tell.
     cluster_hypothesis : float
         How well clusters of the features resemble the target, see :func:`semirank.cluster_hypothesis`.
     n_features : ndarray
         1, 2, 4, ... all: numbers of features.
     forward, reverse : ndarray
         The score from that many of the best features, and of the worst, all counting equally.
-    n_keep : int
-        The number of features worth keeping: the smallest that is within one standard error of the best.
+    forward_errors : ndarray
+        Standard errors of `forward`.
+    n_keep : int or None
+        The number of features worth keeping: the smallest that is within one standard error of the best. None
+        where no number is better than a guess.
     ranking : Ranking
-        All rows ranked by the best ranker, with the unlabelled rows where they helped.
+        All rows ranked, as `rank` does.
+    more_labels : MoreLabels or None
+        What two and four times as many labels would bring, if that was asked.
     n_rows, n_labeled, n_folds, n_repeats : int
     seed : int
     notes : list of str
@@ -90,99 +98,154 @@ class Evaluation:
     task: str
     measure: str
     greater_is_better: bool
+    judge: str
+    unranked: str
     rankers: tuple[RankerScore, ...]
+    guess: float
     effect: Interval | None
     cluster_hypothesis: float
     n_features: np.ndarray
     forward: np.ndarray
+    forward_errors: np.ndarray
     reverse: np.ndarray
-    n_keep: int
+    n_keep: int | None
     ranking: Ranking
     n_rows: int
     n_labeled: int
     n_folds: int
     n_repeats: int
     seed: int
+    more_labels: MoreLabels | None = None
     notes: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     version: str = __version__
 
     @property
-    def best(self) -> str:
-        """Name of the ranker that was judged best."""
+    def asked(self) -> str:
+        """Name of the ranking that was asked about."""
         return self.rankers[0].name
+
+    @property
+    def better(self) -> tuple[str, ...]:
+        """The rankings that did better than the one asked about."""
+        return self._others(-1)
+
+    @property
+    def as_good(self) -> tuple[str, ...]:
+        """The rankings that could not be told apart from it."""
+        return self._others(0)
+
+    @property
+    def worse(self) -> tuple[str, ...]:
+        """The rankings that did worse."""
+        return self._others(1)
+
+    def _others(self, verdict: int) -> tuple[str, ...]:
+        return tuple(r.name for r in self.rankers[1:-1] if r.behind.verdict == verdict)
+
+    @property
+    def verdict(self) -> str:
+        """What the unlabelled rows did.
+
+        "helped", "hurt", "no difference", "too few to tell", "not used" if the method was told to do without,
+        or "none" if every row is labelled.
+        """
+        if self.effect is None:
+            if self.n_labeled == self.n_rows:
+                return "none"
+            return "not used" if self.rankers[0].semi_supervised is None else "too few to tell"
+        return VERDICTS[self.effect.verdict]
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """What to know of the data before the answers are believed, as in the ranking."""
         return self.ranking.warnings
 
-    @property
-    def as_good(self) -> tuple[str, ...]:
-        """The other rankers that could not be told apart from the best one."""
-        return tuple(r.name for r in self.rankers[1:-1] if r.behind.verdict == 0)
+    def select(self, n: int | None = None) -> list[str]:
+        """Names of the features to keep, best first: the best `n`, by default `n_keep`.
 
-    @property
-    def verdict(self) -> str:
-        """What the unlabelled rows did: "helped", "hurt", "no difference", or "none" if there are none."""
-        return "none" if self.effect is None else VERDICTS[self.effect.verdict]
+        Refused where no number of features is better than a guess.
+        """
+        if n is None and self.n_keep is None:
+            raise ValueError(f"{_capital(self._keep_words())}; select(n) takes the first n all the same.")
+        return self.ranking.select(self.n_keep if n is None else n)
 
     def summary(self) -> str:
         """One plain sentence."""
-        return f"{'; '.join(self._answers())}."
+        return f"{_capital('; '.join(self._answers()))}."
 
     def sentences(self) -> list[str]:
-        """The four answers, and how they were found."""
-        held = (
-            f"Judged by nearest neighbours on hidden labels: {self.n_repeats} "
-            f"{'repeat' if self.n_repeats == 1 else 'repeats'} of {self.n_folds} folds over the "
-            f"{self.n_labeled} labelled rows, so rankings were made from about "
+        """The answers, and how they were found."""
+        return [*(f"{_capital(answer)}." for answer in self._answers()), self._how()]
+
+    def _how(self) -> str:
+        repeats = "once" if self.n_repeats == 1 else f"{self.n_repeats} times"
+        return (
+            f"Judged by {self.judge}, on rows that were taken away: {self.n_folds} folds of the "
+            f"{self.n_labeled} labelled rows, dealt {repeats}, so rankings were made from about "
             f"{self.n_labeled - self.n_labeled // self.n_folds} labels."
         )
-        return [*(f"{answer[0].upper()}{answer[1:]}." for answer in self._answers()), held]
 
-    def _answers(self) -> tuple[str, str, str, str]:
+    def _answers(self) -> list[str]:
         clusters = f"clusters of the features resemble the target to {self.cluster_hypothesis:.2f} of 1"
-        return self._best_words(), self._effect_words(), clusters, self._keep_words()
+        found = [self._score_words(), self._effect_words(), clusters, self._keep_words()]
+        if self.n_keep is not None:
+            found[-1] += f": {_listed(self.select())}"
+        if self.more_labels is not None:
+            found.append(self.more_labels.sentence(self.measure))
+        return found
 
-    def _best_words(self) -> str:
-        best, nothing = self.rankers[0], self.rankers[-1]
+    def _score_words(self) -> str:
+        asked, nothing = self.rankers[0], self.rankers[-1]
         way = "larger" if self.greater_is_better else "smaller"
-        sides = [score for score in (best.semi_supervised, best.supervised) if score is not None]
-        others = [printable(name) for name in self.as_good]
-        over = ", with and without the unlabelled rows on average" if len(sides) > 1 else ""
-        score = f"{self.measure} {np.mean(sides):.3f}{over}, {way} is better"
-        words = f"{printable(best.name)} ranks best ({score}"
-        words += f"; as good: {', '.join(others)})" if others else ")"
-        against = {
-            1: "which beats",
-            0: "which is no better than",
-            -1: "which is worse than",
-        }[nothing.behind.verdict]
-        return f"{words}, {against} taking all features equally ({nothing.supervised:.3f})"
+        against = {1: "better than", 0: "no better than", -1: "worse than"}[nothing.behind.verdict]
+        words = (
+            f"{printable(asked.name)} has {self.measure} {asked.score:.3f} ({way} is better; a guess has "
+            f"{self.guess:.3f}), {against} {self.unranked} ({nothing.supervised:.3f})"
+        )
+        others = [
+            f"{name}: {', '.join(map(printable, names))}"
+            for name, names in (("better", self.better), ("as good", self.as_good), ("worse", self.worse))
+            if names
+        ]
+        return f"{words} ({'; '.join(others)})" if others else words
 
     def _effect_words(self) -> str:
-        if self.effect is None:
+        n = self.n_rows - self.n_labeled
+        if n == 0:
             return "every row is labelled, so there are no unlabelled rows to help"
-        size = f"{self.effect.value:+.3f}, 95 % interval {self.effect.low:+.3f} to {self.effect.high:+.3f}"
+        rows = "unlabelled row" if n == 1 else "unlabelled rows"
+        if self.verdict == "not used":
+            return f"the {n} {rows} took no part"
+        if self.effect is None:
+            return f"the {n} {rows} {'is' if n == 1 else 'are'} too few to tell whether they help"
         did = {1: "helped it", 0: "made no difference to it", -1: "hurt it"}[self.effect.verdict]
-        return f"the {self.n_rows - self.n_labeled} unlabelled rows {did} ({size})"
+        if self.effect == (0.0, 0.0, 0.0):
+            return f"the {n} {rows} {did}: all predictions were the same"
+        return f"the {n} {rows} {did} ({self.effect.words('+')})"
 
     def _keep_words(self) -> str:
         n, d = self.n_keep, int(self.n_features[-1])
+        if n is None:
+            return "no number of features is better than a guess: label more rows"
         if n == d:
             return f"all {d} features are worth keeping" if d > 1 else "there is one feature only"
-        return f"the best {n} of {d} features are worth keeping" if n > 1 else f"one of {d} features will do"
+        return (
+            f"the first {n} of {d} features do as well as any number"
+            if n > 1
+            else f"one of {d} features will do"
+        )
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """A row for every ranker, best first: what `to_frame` shows.
+        """A row for every ranking, in the order of `rankers`: what `to_frame` shows.
 
         "ranker", "semi_supervised" and "supervised" (the measure), "difference" with its interval "low"
-        to "high" (above 0: the unlabelled rows helped), "verdict", and "behind" (the distance to the
-        best ranker, above 0: worse).
+        to "high" (above 0: the unlabelled rows helped), "verdict", and "behind" with "behind_low" to
+        "behind_high" (the distance to the ranking that was asked about, above 0: worse).
         """
         nothing = Interval(np.nan, np.nan, np.nan)
-        effects = [r.effect or nothing for r in self.rankers]
+        few = self.effect is None
+        effects = [nothing if few or r.effect is None else r.effect for r in self.rankers]
         semi = [r.semi_supervised for r in self.rankers]
         return {
             "ranker": [r.name for r in self.rankers],
@@ -191,8 +254,10 @@ class Evaluation:
             "difference": [e.value for e in effects],
             "low": [e.low for e in effects],
             "high": [e.high for e in effects],
-            "verdict": ["" if r.effect is None else VERDICTS[r.effect.verdict] for r in self.rankers],
+            "verdict": ["" if e.value != e.value else VERDICTS[e.verdict] for e in effects],
             "behind": [r.behind.value for r in self.rankers],
+            "behind_low": [r.behind.low for r in self.rankers],
+            "behind_high": [r.behind.high for r in self.rankers],
         }
 
     def to_frame(self, library: str = "pandas") -> Any:
@@ -206,50 +271,94 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON and for the evaluation section of the report."""
-        rows = zip(*self.to_columns().values())
-        steps = self.n_features.tolist()
-        curve = {
-            "title": "How many features?",
-            "x_label": "log2 of the number of features",
-            "y_label": self.measure,
-            "series": [
-                {"name": name, "x": np.log2(self.n_features), "y": scores}
-                for name, scores in (("best features first", self.forward), ("worst first", self.reverse))
-            ],
-        }
+        more = self.more_labels
+        tables = [
+            {"title": "Rankings compared", "rows": self._shown_rows()},
+            {"title": "Scores from some of the features", "rows": self._feature_rows()},
+        ]
+        if more is not None:
+            tables.append({"title": "What more labels would bring", "rows": more.rows()})
         return plain(
             {
+                "format": FORMAT,
                 "summary": self.summary(),
                 "sentences": self.sentences(),
-                "warnings": self.warnings,
-                "tables": [
-                    {"title": "Rankers", "rows": [dict(zip(self.to_columns(), row)) for row in rows]},
-                    {
-                        "title": "Scores from some of the features",
-                        "rows": [
-                            {"features": n, "best_first": f, "worst_first": r}
-                            for n, f, r in zip(steps, self.forward, self.reverse)
-                        ],
-                    },
-                ],
-                "curves": [curve] if len(steps) > 1 else [],
+                "tables": tables,
+                "curves": self._curves(),
                 "task": self.task,
                 "measure": self.measure,
                 "greater_is_better": self.greater_is_better,
-                "best": self.best,
+                "judge": self.judge,
+                "unranked": self.unranked,
+                "asked": self.asked,
+                "better": self.better,
                 "as_good": self.as_good,
+                "worse": self.worse,
+                "guess": self.guess,
                 "verdict": self.verdict,
                 "effect": None if self.effect is None else self.effect._asdict(),
                 "cluster_hypothesis": self.cluster_hypothesis,
                 "n_keep": self.n_keep,
-                "keep": self.ranking.select(self.n_keep),
+                "keep": [] if self.n_keep is None else self.select(),
+                "more_labels": None if more is None else more.to_dict(),
                 **{k: getattr(self, k) for k in ("n_rows", "n_labeled", "n_folds", "n_repeats", "seed")},
                 "notes": self.notes,
+                "warnings": self.warnings,
                 "timings": self.timings,
                 "version": self.version,
                 "ranking": self.ranking.to_dict(),
             }
         )
+
+    def _shown_rows(self) -> list[dict[str, Any]]:
+        rows = [dict(zip(self.to_columns(), row)) for row in zip(*self.to_columns().values())]
+        return [
+            *rows,
+            dict.fromkeys(self.to_columns(), np.nan) | {"ranker": "a guess", "supervised": self.guess},
+        ]
+
+    def _feature_rows(self) -> list[dict[str, Any]]:
+        each = zip(self.n_features.tolist(), self.forward, self.forward_errors, self.reverse)
+        return [
+            {"features": n, "best_first": f, "standard_error": e, "worst_first": r} for n, f, e, r in each
+        ]
+
+    def _curves(self) -> list[dict[str, Any]]:
+        out = []
+        if len(self.n_features) > 1:
+            x = np.log2(self.n_features)
+            band = {"low": self.forward - self.forward_errors, "high": self.forward + self.forward_errors}
+            out.append(
+                {
+                    "title": "How many features?",
+                    "x_label": "log2 of the number of features",
+                    "y_label": self.measure,
+                    "series": [
+                        {"name": "best features first", "x": x, "y": self.forward, **band},
+                        {"name": "worst first", "x": x, "y": self.reverse},
+                        {"name": "a guess", "x": x, "y": np.full(len(x), self.guess)},
+                    ],
+                }
+            )
+        if self.more_labels is not None:
+            out.append(self._label_curve(self.more_labels))
+        return out
+
+    def _label_curve(self, more: MoreLabels) -> dict[str, Any]:
+        value, low, high = (np.array(part) for part in zip(*more.scores))
+        return {
+            "title": "What would more labels bring?",
+            "x_label": "log2 of the number of labels",
+            "y_label": self.measure,
+            "series": [
+                {
+                    "name": "measured",
+                    "x": np.log2([m.n_labeled for m in more.measured]),
+                    "y": [m.score for m in more.measured],
+                },
+                {"name": "extrapolated", "x": np.log2(more.n_labeled), "y": value, "low": low, "high": high},
+            ],
+        }
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ``.json`` (everything) or ``.html`` (the report of `ranking` with the evaluation in it)."""
@@ -268,23 +377,38 @@ class Evaluation:
         return evaluation(self)
 
     def __repr__(self) -> str:
-        first = [*warning_lines(self.warnings), self.summary()]
-        return "\n".join([*first, "", self.table(), *(["", *self.notes] if self.notes else [])])
+        parts = [*warning_lines(self.warnings), self.summary(), "", self.table()]
+        if self.more_labels is not None:
+            parts += ["", self.more_labels.table(self.measure)]
+        return "\n".join([*parts, *(["", *self.notes] if self.notes else [])])
 
     def table(self) -> str:
-        """The rankers as a text table."""
+        """The rankings as a text table."""
         columns = self.to_columns()
         spans = [
             "" if value != value else f"{value:+.3f} ({low:+.3f} to {high:+.3f})"
             for value, low, high in zip(columns["difference"], columns["low"], columns["high"])
         ]
+        against = [{1: "worse", 0: "as good", -1: "better"}[r.behind.verdict] for r in self.rankers]
         shown = {
-            "ranker": [printable(name) for name in columns["ranker"]],
-            "semi-supervised": ["" if v != v else f"{v:.3f}" for v in columns["semi_supervised"]],
-            "supervised": [f"{v:.3f}" for v in columns["supervised"]],
-            "unlabelled rows": spans,
-            "verdict": columns["verdict"],
+            "ranking": [*map(printable, columns["ranker"]), "a guess"],
+            "semi-supervised": [*("" if v != v else f"{v:.3f}" for v in columns["semi_supervised"]), ""],
+            "supervised": [*(f"{v:.3f}" for v in columns["supervised"]), f"{self.guess:.3f}"],
+            "unlabelled rows": [*spans, ""],
+            "verdict": [*columns["verdict"], ""],
+            "compared": ["", *against[1:], ""],
         }
-        if self.effect is None:
-            shown = {name: shown[name] for name in ("ranker", "supervised")}
-        return text_table(list(shown), zip(*shown.values()))
+        dropped = () if self.effect is not None else ("unlabelled rows", "verdict")
+        if self.rankers[0].semi_supervised is None:
+            dropped = (*dropped, "semi-supervised")
+        kept = [name for name in shown if name not in dropped]
+        return text_table(kept, zip(*(shown[name] for name in kept)))
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def _listed(names: list[str], limit: int = 12) -> str:
+    shown = ", ".join(map(printable, names[:limit]))
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

@@ -66,6 +66,8 @@ def from_json(text: str) -> dict[str, Any]:
         raise ValueError(f"line {error.lineno} is not valid JSON.") from error
     except RecursionError:
         raise ValueError("its JSON is nested too deeply.") from None
+    if isinstance(values, dict) and "n_keep" in values and isinstance(values.get("ranking"), dict):
+        return dict(values["ranking"])  # an evaluation, which holds the ranking it is about
     if not isinstance(values, dict) or values.pop("format", None) != "semirank ranking 1":
         raise ValueError('the entry "format": "semirank ranking 1" is not there.')
     return values

@@ -37,13 +37,30 @@ def show_progress(quiet: bool = False) -> Iterator[Progress | None]:
 
 
 def log_lines(every: float = 5.0) -> Progress:
-    """At most one line in `every` seconds; work that is over before that stays silent."""
+    """At most one line in `every` seconds, with the time left; work that is over before that stays silent."""
+    began: dict[str, tuple[float, int]] = {}  # when work was first heard of, and how far it was
     last: dict[str, float] = {}
 
     def report(done: int, total: int, what: str) -> None:
         now = time.monotonic()
+        start, first = began.setdefault(what, (now, done))
         if now - last.setdefault(what, now) >= every:
             last[what] = now
-            print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
+            left = (now - start) / (done - first) * (total - done) if done > first else 0.0
+            more = f", about {_duration(left)} left" if left >= 1 else ""
+            print(f"{what}: {done} of {total}{more}", file=sys.stderr, flush=True)
 
     return report
+
+
+def _duration(seconds: float) -> str:
+    """Seconds below two minutes, then minutes, then hours.
+
+    Examples
+    --------
+    >>> _duration(50), _duration(200), _duration(9000)
+    ('50 s', '3 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
