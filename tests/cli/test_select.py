@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 def test_first_features_and_the_target(folder, call, suffix):
     words = ("select", "data.csv", "--ranking", f"r.{suffix}", "--top", "2", "-o", "small.csv")
     code, out, err = call(*words, *(() if suffix == "json" else ("--target", "y")))
-    assert (code, out) == (0, "")
+    assert (code, out) == (0, "2 of 3 features: colour, name, size\n")
     assert err == "wrote small.csv: 4 rows, 2 features and the target y\n"
     assert Path("small.csv").read_text() == (
         '"colour, name",size,y\nred,0.25,p\n"a ""b""",1e-07,\n,,q\nred,12345678901,p\n'

@@ -263,8 +263,8 @@ class TestRealForest:
     """Semi-supervised forests on clusters that are, or are not, what the target is about.
 
     The helpful construction was looked for: of some thirty (clusters, noise, labels, w, score), in few did
-    the unlabelled rows help a forest in every seed, and it is the symbolic score that they help. Its effect is
-    large, but with 60 labels hardly beyond what another draw of labels could do.
+    the unlabelled rows help a forest in every seed, and it is the symbolic score that they help. Its effect
+    is large, but with 60 labels hardly beyond what another draw of labels could do.
     """
 
     seeds = pytest.mark.parametrize(

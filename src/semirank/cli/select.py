@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 
 from . import options, terminal
 from .results import check_outputs
+
+SHOWN = 12  # names of features that are printed
 
 
 def select(
@@ -53,6 +56,7 @@ def select(
     from ..data.dataset import read_file_columns
     from ..data.write_table import FORMATS, write_table
     from ..results.ranking import Ranking
+    from ..results.text_table import printable
     from ..runtime.messages import plural
 
     check_outputs([out], FORMATS)
@@ -72,14 +76,15 @@ def select(
         targets = [place[name] for name in found.target_names if name in place]
     kept = [place[name] for name in chosen if place[name] not in targets] + targets
     write_table(out, [raw.names[j] for j in kept], [columns[j] for j in kept])
-    if not quiet:
-        if not targets:
-            terminal.say("the ranking names no target column of this table; --target adds one")
-        named = ", ".join(raw.names[j] for j in targets)
-        terminal.say(
-            f"wrote {out}: {plural(len(raw.part), 'row')}, {plural(len(chosen), 'feature')}"
-            f"{f' and the target {named}' if targets else ''}"
-        )
+    if quiet:
+        return
+    more = f" and {len(chosen) - SHOWN} more" if len(chosen) > SHOWN else ""
+    print(f"{len(chosen)} of {len(found)} features: {', '.join(map(printable, chosen[:SHOWN]))}{more}")
+    sys.stdout.flush()
+    if not targets:
+        terminal.say("the ranking names no target column of this table; --target adds one")
+    named = f" and the target {', '.join(raw.names[j] for j in targets)}" if targets else ""
+    terminal.say(f"wrote {out}: {plural(len(raw.part), 'row')}, {plural(len(chosen), 'feature')}{named}")
 
 
 def _how_many(path: Path, n_features: int, top: int | None) -> int:
