@@ -215,7 +215,7 @@ def at_work(process: subprocess.Popen) -> list[str]:
     said = []
     for line in process.stderr:
         said.append(line)
-        if " of 1000" in line or "rankings" in line:
+        if " of 1000" in line or line.startswith("evaluation:"):
             break
     return said
 

@@ -133,8 +133,8 @@ def test_judgements_in_other_units(unit):
 @pytest.mark.parametrize("unit", ["range beyond the largest float", "denormal", "far from 0"])
 def test_evaluation_in_other_units(unit):
     def scores(X, y):
-        ways = {"relief": ReliefRanker(n_neighbors=5), "laplace": LaplaceRanker()}
-        found = evaluate(X, y, methods=ways, n_repeats=1, n_folds=3)
+        ways = {"method": ReliefRanker(n_neighbors=5), "methods": {"laplace": LaplaceRanker()}}
+        found = evaluate(X, y, **ways, n_repeats=1, n_folds=3)
         numbers = [v for r in sorted(found.rankers) for v in (r.supervised, *(r.effect or ()), *r.behind)]
         return np.array([*numbers, found.cluster_hypothesis, *found.forward, *found.reverse])
 

@@ -184,7 +184,7 @@ class TestWhereTheyAreShown:
 
     def test_at_the_top_of_an_evaluation(self, leaking, tmp_path):
         X, y = leaking
-        found = evaluate(X, y, methods="laplace", n_repeats=1, n_folds=3)
+        found = evaluate(X, y, method="laplace", methods=[], n_repeats=1, n_folds=3)
         assert repr(found).startswith(f"Warning: {self.WORDS}")
         assert found.to_dict()["warnings"] == found.ranking.warnings == found.warnings
         curves = label_curves(X, y, methods="laplace", n_labeled=(20,), n_folds=3, k=3)

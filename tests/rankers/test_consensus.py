@@ -549,8 +549,8 @@ class TestUse:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(80, 4))
         y = np.where(np.arange(80) < 40, X[:, 1], np.nan)
-        judged = evaluate(X, y, methods={"all": small(), "one": ReliefRanker()}, n_repeats=1, n_folds=3)
-        assert [row.name for row in judged.rankers][:2] == ["all", "one"]
+        judged = evaluate(X, y, method=small(), methods={"one": ReliefRanker()}, n_repeats=1, n_folds=3)
+        assert [row.name for row in judged.rankers][:2] == ["ConsensusRanker", "one"]
 
     def test_pipeline_and_search(self):
         rng = np.random.default_rng(0)
