@@ -189,6 +189,14 @@ def test_worth_leaves_out_seeds_without_a_judge():
     assert "two seeds" in alone.reason
 
 
+def test_a_curve_rises_by_all_its_seeds_whatever_the_method_has():
+    curve = np.array([[0.5, 0.6, 0.7, 0.8]] * 5) + np.array([0.0, 0, 0, 0.6]) * [[0], [1], [0], [0], [0]]
+    method = np.array([0.7, 0.7, np.nan, np.nan, np.nan])
+    found = worth(method, curve, (25, 50, 100, 200), 50)
+    assert (found.n_seeds, found.counted) == (2, True)
+    assert not worth(method[:2], curve[:2], (25, 50, 100, 200), 50).counted
+
+
 def test_worth_refuses_a_curve_without_its_number_of_labels():
     with pytest.raises(ValueError, match="hold 60"):
         worth(np.zeros(2), np.zeros((2, 4)), (25, 50, 100, 200), 60)

@@ -62,7 +62,7 @@ def worth(method: np.ndarray, curve: np.ndarray, counts: Sequence[int], n_labele
     -------
     Worth
         Between 0.5 and 4. The data set does not count where the curve rises by less than two standard errors
-        (over the seeds, of the seeds' own rises) from L to its last number of labels.
+        (over all seeds of the curve, of the seeds' own rises) from L to its last number of labels.
 
     Examples
     --------
@@ -78,14 +78,15 @@ def worth(method: np.ndarray, curve: np.ndarray, counts: Sequence[int], n_labele
             f"A curve of shape {curve.shape} does not fit {len(method)} seeds and the numbers of labels "
             f"{counts}, which must rise and hold {n_labeled}."
         )
-    judged = ~(np.isnan(method) | np.isnan(curve).any(axis=1))
+    known = ~np.isnan(curve).any(axis=1)
+    judged = known & ~np.isnan(method)
+    rises = (curve[:, -1] - curve[:, counts.index(n_labeled)])[known]  # whatever the method has
     method, curve = method[judged], curve[judged]
     n_seeds = len(method)
     if n_seeds < 2:
         nan = float("nan")
         return Worth(nan, nan, nan, n_seeds, "fewer than two seeds can be judged")
-    rises = curve[:, -1] - curve[:, counts.index(n_labeled)]
-    error = rises.std(ddof=1) / np.sqrt(n_seeds)
+    error = rises.std(ddof=1) / np.sqrt(len(rises))
     flat = rises.mean() <= 0 or rises.mean() < ERRORS * error
     reason = f"more labels hardly help: {rises.mean():+.3f} with an error of {error:.3f}" if flat else ""
     samples, times = _samples(n_seeds)

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.tasks import TASKS
 from ..evaluation.captured import captured, shares
 from ..evaluation.cells import half, label_counts
-from ..evaluation.references import Reference
+from ..evaluation.references import DECIDING, Reference
 from ..evaluation.worth import Summary, Worth, summarise, worth
 from .job import Job
 from .records import Record
@@ -119,7 +119,7 @@ class WorthResults:
             return found
         references = [self.references[name, seed] for seed in seeds if (name, seed) in self.references]
         if by == "foreign" and len(references) - sum(bool(some.learned) for some in references) >= 2:
-            best = max(max(some.r2.values()) for some in references)
+            best = max(some.r2.get(model, -np.inf) for some in references for model in DECIDING)
             return found._replace(reason=f"no model learns it (R2 at most {best:.2f})")
         return found._replace(reason=UNFINISHED)
 
