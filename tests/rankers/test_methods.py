@@ -94,6 +94,7 @@ MAY_NAME = {
     "study/plan.py",
     "study/jobs.py",
     "study/figures.py",
+    "study/worth_figures.py",
 }
 
 
