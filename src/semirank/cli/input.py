@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.messages import plural
+from .clus_settings import is_settings, read_settings
 
 if TYPE_CHECKING:
     from ..data.column_summary import ColumnSummary
@@ -70,8 +71,12 @@ def read(
     set_: Sequence[str] | None = None,
     labels: int | None = None,
     seed: int = 0,
+    method: str | None = None,
 ) -> Input:
-    """Load the data of a command line: files, a pipe, or a data set of the registry by its name."""
+    """Load the data of a command line: files, a pipe, or a data set of the registry by its name.
+
+    With a `method`, a settings file of CLUS gives data and parameters.
+    """
     if labels_from_column is not None and target:
         raise ValueError("Give either --target or --labels-from-column, not both.")
     params = parameters(set_ or ())
@@ -81,7 +86,12 @@ def read(
     options |= {k: v for k, v in (("unlabeled", unlabeled), ("decimal", decimal)) if v is not None}
     if task != "auto":
         options["task"] = task
-    if _is_name(files):
+    if method is not None and is_settings(files):
+        if labels_from_column or hierarchy:
+            raise ValueError("--labels-from-column and --hierarchy do not go with a settings file of CLUS.")
+        given = read_settings(Path(files[0]), method=method, seed=seed, more=options)
+        given = given._replace(params=given.params | params)
+    elif _is_name(files):
         others = {"labels-from-column": labels_from_column, "hierarchy": hierarchy}
         for_files = [*options, *(name for name, value in others.items() if value is not None)]
         if for_files:
@@ -178,28 +188,28 @@ def _read_files(
         lines.insert(0, "from pathlib import Path")
         lines += [line.format(path=str(hierarchy), cut=cut) for line in _TREE_LINES]
     if labels_from_column is None:
-        data, line = _load(files, options if tree is None else options | {"hierarchy": tree})
+        data, line = load_files(files, options if tree is None else options | {"hierarchy": tree})
         lines += [line, "y = data.target"]
-        notes = _with_columns(data, data.notes)
+        notes = with_columns(data, data.notes)
         return Input(data.X, data.target, notes, lines, params, None, data.columns, data.positions)
     task = options.get("task", "auto")
     if task not in ("auto", "multi_label", "hierarchical"):
         raise ValueError(f"--labels-from-column gives sets of labels, which do not fit --task {task}.")
     decay = options.pop("hierarchy_decay", 0.75)
-    data, line = _load(files, options | {"targets": [labels_from_column], "task": "classification"})
+    data, line = load_files(files, options | {"targets": [labels_from_column], "task": "classification"})
     target, notes, more = _label_sets(data, tree, decay)
-    notes = _with_columns(data, notes)
+    notes = with_columns(data, notes)
     return Input(data.X, target, notes, [*lines, line, *more], params, None, data.columns, data.positions)
 
 
-def _with_columns(data: Dataset, notes: Sequence[str]) -> list[str]:
+def with_columns(data: Dataset, notes: Sequence[str]) -> list[str]:
     """The notes with one line about all columns."""
     from ..data.column_summary import count_kinds
 
     return [*notes, f"{count_kinds(data.columns)} (`semirank describe` shows every column)"]
 
 
-def _load(files: Sequence[str], options: dict[str, Any]) -> tuple[Dataset, str]:
+def load_files(files: Sequence[str], options: dict[str, Any]) -> tuple[Dataset, str]:
     """The data set of some files, and the Python line that reads it."""
     from ..data.dataset import load
 

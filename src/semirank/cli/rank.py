@@ -45,13 +45,16 @@ def rank(
     Rows whose target is empty are the unlabelled ones.
     """
     from ..results.files import FORMATS
+    from .clus_settings import is_settings
     from .input import read, split_commas
 
+    if is_settings(files):
+        out = out or [Path(files[0]).with_suffix(".fimp")]  # as CLUS does
     check_outputs(out or [], FORMATS)
     given = read(
         files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
         labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, numeric=numeric,
-        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal,
+        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal, method=method.value,
     )  # fmt: skip
     chosen = {"method": method.value}
     if preset is not None:
