@@ -240,3 +240,58 @@ def test_an_interrupt_ends_real_work(name, tmp_path):
         time.sleep(0.05)
     assert not any(other.is_running() for other in others)
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "utf-8"])
+def test_output_that_knows_few_characters(encoding, tmp_path):
+    """As when a command's output goes to a file on Windows: other characters stand for ours."""
+    write_data(tmp_path, 60, 3)
+    text = (tmp_path / "data.csv").read_text().replace("x0", "größe_☃")
+    (tmp_path / "data.csv").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        semirank("rank", "data.csv", "-t", "y", "-m", "laplace"),
+        cwd=tmp_path, env=os.environ | {"PYTHONIOENCODING": encoding}, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    out = done.stdout.decode(encoding)
+    assert "größe_☃" in out if encoding == "utf-8" else "_\\u2603" in out
+    assert ("█" if encoding == "utf-8" else "###") in out
+
+
+LIBRARY = """
+import os, signal, sys, threading, time
+import numpy as np
+from semirank import ForestRanker
+
+n_jobs = {"1": 1, "2": 2}.get(sys.argv[1])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 100))
+y = X[:, 0] + X[:, 1]
+
+def ranker(n_estimators):
+    return ForestRanker(ensemble="bagging", supervision=0.5, n_estimators=n_estimators, n_jobs=n_jobs)
+
+ranker(2).fit(X[:100], y[:100])
+
+
+def interrupt():
+    time.sleep(1)
+
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    ranker(2000).fit(X, y)
+except KeyboardInterrupt:
+    print("KeyboardInterrupt")
+"""
+
+
+@pytest.mark.parametrize("n_jobs", ["None", "1", "2"])
+def test_an_interrupt_in_library_use(n_jobs, tmp_path):
+    """KeyboardInterrupt, whatever runs, and the process ends without the 2000 trees that nobody wants."""
+    (tmp_path / "library.py").write_text(LIBRARY)
+    done = subprocess.run(
+        [sys.executable, "library.py", n_jobs], cwd=tmp_path, capture_output=True, text=True, timeout=240
+    )
+    assert (done.returncode, done.stdout) == (0, "KeyboardInterrupt\n"), done.stderr

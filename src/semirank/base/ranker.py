@@ -18,6 +18,7 @@ from ..data.table import Table
 from ..data.target import Target
 from ..results.agreement import rank_numbers
 from ..results.ranking import Ranking
+from ..runtime.parallel import plain_interrupts
 from ..runtime.progress import Progress
 from .estimator import EncodingBase
 
@@ -97,7 +98,8 @@ class RankerBase(SelectorMixin, EncodingBase):
         self, table: Table, target: Target, step: Callable[[str], None], progress: Progress | None
     ) -> Self:
         """The second half of `fit`."""
-        found = self._rank(table, target, progress, step)
+        with plain_interrupts():
+            found = self._rank(table, target, progress, step)
         self.importances_ = found.importances
         self.importances_std_error_ = found.standard_errors
         self.importances_per_target_ = found.per_target

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.read_clus_settings import ClusSettings, clus_data, number, read_clus_settings, values_of
 from ..data.summary import describe_target
 from ..data.tasks import CLASSES, TASKS
 from ..trees.scores import IMPORTANCES
-
-if TYPE_CHECKING:
-    from .input import Input
+from .input import Input, load_files, with_columns
 
 _FOREST, _RELIEF = "forest", "relief"
 _ENSEMBLES = {
@@ -43,14 +41,12 @@ def is_settings(files: Sequence[str]) -> bool:
     return len(files) == 1 and files[0].lower().endswith(".s")
 
 
-def read_settings(path: Path, *, method: str, seed: int, more: dict[str, Any]) -> Input:
+def read_settings(path: Path, method: str, seed: int, more: dict[str, Any]) -> Input:
     """The data and the parameters of a settings file.
 
     `method` is that of the command line, "auto" for what the file asks for; `more` are options of `load`
     from there, which win.
     """
-    from .input import Input, load_files, with_columns
-
     settings = read_clus_settings(path)
     given = clus_data(settings)
     drop = [*given.options.pop("drop", []), *more.pop("drop", [])]

@@ -6,12 +6,11 @@ import ast
 import contextlib
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runtime.messages import plural
-from .clus_settings import is_settings, read_settings
 
 if TYPE_CHECKING:
     from ..data.column_summary import ColumnSummary
@@ -71,11 +70,11 @@ def read(
     set_: Sequence[str] | None = None,
     labels: int | None = None,
     seed: int = 0,
-    method: str | None = None,
+    settings: Callable[[dict[str, Any]], Input] | None = None,
 ) -> Input:
     """Load the data of a command line: files, a pipe, or a data set of the registry by its name.
 
-    With a `method`, a settings file of CLUS gives data and parameters.
+    `settings` reads them as a settings file of CLUS says, given what else the command line says of them.
     """
     if labels_from_column is not None and target:
         raise ValueError("Give either --target or --labels-from-column, not both.")
@@ -86,10 +85,10 @@ def read(
     options |= {k: v for k, v in (("unlabeled", unlabeled), ("decimal", decimal)) if v is not None}
     if task != "auto":
         options["task"] = task
-    if method is not None and is_settings(files):
+    if settings is not None:
         if labels_from_column or hierarchy:
             raise ValueError("--labels-from-column and --hierarchy do not go with a settings file of CLUS.")
-        given = read_settings(Path(files[0]), method=method, seed=seed, more=options)
+        given = settings(options)
         given = given._replace(params=given.params | params)
     elif _is_name(files):
         others = {"labels-from-column": labels_from_column, "hierarchy": hierarchy}

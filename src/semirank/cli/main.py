@@ -57,6 +57,7 @@ def _invoke() -> int:
 
 def main() -> None:
     """Run the command that `sys.argv` holds, and leave."""
+    terminal.speak_plainly()
     terminal.leave(terminal.run(_invoke))
 
 

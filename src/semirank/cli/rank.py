@@ -45,16 +45,18 @@ def rank(
     Rows whose target is empty are the unlabelled ones.
     """
     from ..results.files import FORMATS
-    from .clus_settings import is_settings
+    from .clus_settings import is_settings, read_settings
     from .input import read, split_commas
 
+    settings = None
     if is_settings(files):
+        settings = partial(read_settings, Path(files[0]), method.value, seed)
         out = out or [Path(files[0]).with_suffix(".fimp")]  # as CLUS does
     check_outputs(out or [], FORMATS)
     given = read(
         files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
         labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, numeric=numeric,
-        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal, method=method.value,
+        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal, settings=settings,
     )  # fmt: skip
     chosen = {"method": method.value}
     if preset is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 import threading
@@ -22,6 +24,26 @@ WORKER = "semirank-work"
 def say(text: str) -> None:
     """A line for the reader; results go to standard output, everything else here."""
     print(text, file=sys.stderr, flush=True)
+
+
+_PLAIN = {"█": "#", "…": "...", "±": "+-", "\N{EN DASH}": "-", "\N{REPLACEMENT CHARACTER}": "?"}
+_PLAIN |= dict.fromkeys("▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
+
+
+def speak_plainly() -> None:
+    """Where the output knows fewer characters than ours (cp1252, ASCII), others stand for them."""
+    codecs.register_error("semirank", _plain_characters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="semirank")
+
+
+def _plain_characters(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    words = (_PLAIN.get(c, c.encode("ascii", "backslashreplace").decode()) for c in lost)
+    return "".join(words), error.end
 
 
 def run(command: Callable[[], int]) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -25,7 +26,9 @@ def each(
     Threads do it, unless `shared` is False (what `work` needs can be sent elsewhere) and the caller chose
     another backend by `joblib.parallel_config`: processes, Dask.
 
-    The threads are not joblib's: those take some 30 ms more for a call, as long as a small forest does.
+    The threads are not joblib's: those take some 30 ms more for a call, as long as a small forest does. A
+    single worker is a thread, too: the main one stays free to hear Ctrl-C, which compiled code would let wait
+    for its end. Threads whose work nobody waits for any more end with their part, or with the process.
 
     Examples
     --------
@@ -34,9 +37,10 @@ def each(
     """
     backend, n_workers = _backend(n_jobs, shared)
     with one_blas_thread():
-        if n_workers == 1 or len(parts) < 2:
+        threads = isinstance(backend, ThreadingBackend)
+        if (n_workers == 1 or len(parts) < 2) and not (threads and _can_be_interrupted()):
             yield from map(work, parts)
-        elif isinstance(backend, ThreadingBackend):
+        elif threads:
             yield from _in_threads(work, parts, n_workers)
         else:
             # mmap_mode: other processes get large arrays as files; kernels would have to be compiled again
@@ -69,15 +73,83 @@ def _backend(n_jobs: int | None, shared: bool) -> tuple[Any, int]:
     return backend, backend.effective_n_jobs(configured if n_jobs is None else n_jobs)
 
 
+def _can_be_interrupted() -> bool:
+    """Whether Ctrl-C would come here: only to the main thread."""
+    return threading.current_thread() is threading.main_thread()
+
+
 def _in_threads(work: Callable[[Part], Result], parts: Sequence[Part], n_workers: int) -> Iterator[Result]:
-    pool = ThreadPoolExecutor(min(n_workers, len(parts)), thread_name_prefix="semirank")
+    pool = _Pool(work, parts, min(n_workers, len(parts)))
     try:
-        waiting = deque(pool.submit(work, part) for part in parts)
-        while waiting:
-            yield waiting.popleft().result()
+        for i in range(len(parts)):
+            yield pool.result(i)
     finally:
-        # Without waiting: after Ctrl-C or an error, nobody wants the parts that are still running.
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.stop()
+
+
+class _Pool:
+    """Threads that the end of the process does not wait for, unlike those of concurrent.futures."""
+
+    def __init__(self, work: Callable[[Any], Any], parts: Sequence[Any], n_workers: int) -> None:
+        self.work, self.parts = work, parts
+        self.changed = threading.Condition()
+        self.done: dict[int, tuple[bool, Any]] = {}
+        self.taken = self.given = 0
+        self.ahead = len(parts) if n_workers > 1 else 1  # one worker keeps no results in store
+        self.stopped = False
+        for number in range(n_workers):
+            run = copy_context().run
+            threading.Thread(
+                target=run, args=(self._run,), name=f"semirank-{number}", daemon=True
+            ).start()  # fmt: skip
+
+    def _run(self) -> None:
+        while (i := self._next()) is not None:
+            try:
+                outcome = True, self.work(self.parts[i])
+            except BaseException as error:
+                outcome = False, error
+            with self.changed:
+                self.done[i] = outcome
+                self.changed.notify_all()
+
+    def _next(self) -> int | None:
+        with self.changed:
+            while not self.stopped and self.taken - self.given >= self.ahead:
+                self.changed.wait()
+            if self.stopped or self.taken == len(self.parts):
+                return None
+            self.taken += 1
+            return self.taken - 1
+
+    def result(self, i: int) -> Any:
+        """What part i gave, or the error that it raised; the parts are asked for in their order."""
+        with self.changed:
+            while i not in self.done:
+                self.changed.wait(0.2)  # without a limit, Windows would not notice Ctrl-C
+            fine, value = self.done.pop(i)
+            self.given += 1
+            self.changed.notify_all()
+        if not fine:
+            raise value
+        return value
+
+    def stop(self) -> None:
+        """After Ctrl-C or an error, nobody wants the parts that are still running, nor those to come."""
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+
+
+@contextmanager
+def plain_interrupts() -> Iterator[None]:
+    """Ctrl-C inside a kernel as KeyboardInterrupt: numba passes it on as the cause of a SystemError."""
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 @cache
