@@ -379,11 +379,29 @@ class TestOpen:
             (b"\xff\xfe", "cannot be read as JSON"),
             (b"{}", "must be a JSON list"),
             (b"[3]", "must be a JSON list"),
+            (b"[" * 200_000, "nested too deeply"),
+            (b"\xef\xbb\xbf[]", "cannot be read as JSON .*BOM"),
+            (b'[{"name": "a", "examples": ' + b"9" * 5000 + b"}]", "cannot be read as JSON .*digits"),
+            (b'[{"name": "a\\ud800"}]', r"name 'a\\ud800', with characters that cannot be shown"),
+            (b'[{"name": "a\\u001b[31m"}]', r"name 'a\\x1b\[31m', with characters that cannot be shown"),
+            (b'[{"name": "a", "task": "stc", "files": ["a\\u0000"]}]', "characters that cannot be shown"),
+            (b'[{"name": "a", "task": "stc", "files": ["a"], "examples": true}]', "as a number, not True"),
+            (b'[{"name": "a", "task": "stc", "files": ["a"], "source": 5}]', "'source' as a text, not 5"),
+            (b'[{"name": "a", "task": "stc", "files": ["a"], "sha256": {"a": 5}}]', "'a' as a text, not 5"),
         ],
     )
     def test_unreadable_manifests(self, folder, content, message):
         (folder / "manifest.json").write_bytes(content)
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=message) as error:
+            open_dataset("Own classes", folder)
+        assert str(error.value).isprintable()
+
+    def test_links_out_of_the_folder(self, folder, change, tmp_path_factory):
+        outside = tmp_path_factory.mktemp("outside") / "secret.arff"
+        outside.write_text("@relation r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,q\n")
+        (folder / "link.arff").symlink_to(outside)
+        change("Own classes", files=["link.arff"])
+        with pytest.raises(ValueError, match=r"link\.arff is a link out of the folder of Own classes"):
             open_dataset("Own classes", folder)
 
     def test_a_name_of_the_registry_keeps_its_task_and_parts(self, folder, change):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TypeVar
 
+from ..results.text_table import visible
 from ..runtime.atomic_write import writing
 from ..runtime.progress import show_progress as progress  # noqa: F401  for the commands
 
@@ -23,7 +24,7 @@ WORKER = "semirank-work"
 
 def say(text: str) -> None:
     """A line for the reader; results go to standard output, everything else here."""
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 _PLAIN = {"█": "#", "…": "...", "±": "+-", "\N{EN DASH}": "-", "\N{REPLACEMENT CHARACTER}": "?"}
@@ -144,7 +145,7 @@ def show_table(head: list[str], rows: list[list[str]]) -> None:
     """Columns on standard output, under a header."""
     from ..results.text_table import text_table
 
-    show(text_table(head, rows))
+    show(text_table(head, [[visible(cell) for cell in row] for row in rows]))
 
 
 def show(table: str) -> None:

@@ -53,7 +53,8 @@ def keep_labels(
         raise ValueError(f"At least 2 labels must be kept, and a whole number of them, not {n_labels!r}.")
     rows = np.flatnonzero(target.labeled)
     if n_labels > len(rows):
-        raise ValueError(f"{n_labels} labels cannot be kept, because only {len(rows)} rows are labelled.")
+        have = "1 row is" if len(rows) == 1 else f"{len(rows)} rows are"
+        raise ValueError(f"{n_labels} labels cannot be kept, because only {have} labelled.")
     hidden = np.random.default_rng(random_state).permutation(rows)[n_labels:]
     kept = target.hide(hidden)
     known = kept.values[kept.labeled]

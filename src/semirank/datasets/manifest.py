@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.dataset import Dataset, load
 from ..data.tasks import TASKS
+from ..runtime.messages import short
 
 FILE = "manifest.json"
 SHORT = {task.abbreviation: name for name, task in TASKS.items()}
@@ -108,8 +109,11 @@ def read_folder(folder: Path) -> dict[str, Listed]:
 def _read(path: Path) -> dict[str, Listed]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as JSON ({error}).") from None
+    except RecursionError:
+        raise ValueError(f"{path} cannot be read as JSON (it is nested too deeply).") from None
+    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
+        why = str(error).partition(";")[0]
+        raise ValueError(f"{path} cannot be read as JSON ({why}).") from None
     if not isinstance(content, list) or not all(isinstance(item, dict) for item in content):
         raise ValueError(f"{path} must be a JSON list with one object for each data set.")
     found: dict[str, Listed] = {}
@@ -125,11 +129,14 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
     name = item.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError(f"{path}: data set {i} has no name.")
+    _check_text(name, f"{path}: data set {i}")
     place = f"{path}: {name}"
     task = item.get("task")
     task = SHORT.get(task, task) if isinstance(task, str) else task
     if not isinstance(task, str) or task not in TASKS:
-        raise ValueError(f"{place} has task {task!r}, but it must be one of {', '.join((*TASKS, *SHORT))}.")
+        raise ValueError(
+            f"{place} has task {short(task)}, but it must be one of {', '.join((*TASKS, *SHORT))}."
+        )
     files = _given(item, "files", list, place)
     data = tuple(file for file in files if not file.endswith(".xml"))  # Mulan's lists of label names
     if len(data) not in (1, 2):
@@ -147,9 +154,9 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
         drop=tuple(_given(item, "drop", list, place)),
         sizes=_numbers({key: item[key] for key in SIZES if item.get(key) is not None}, place),
         parts=tuple(_numbers(parts, place).values()),
-        sha256=_given(item, "sha256", dict, place),
-        stand_in_for=item.get("stand_in_for"),
-        where=item.get("source") or "",
+        sha256=_texts(_given(item, "sha256", dict, place), place),
+        stand_in_for=_text(item, "stand_in_for", place) or None,
+        where=_text(item, "source", place),
     )
 
 
@@ -159,13 +166,34 @@ def _given(item: dict[str, Any], key: str, kind: Any, place: str) -> Any:
     if not isinstance(value, kind) or (kind is list and not all(isinstance(text, str) for text in value)):
         what = "a list of texts" if kind is list else "an object"
         raise ValueError(f"{place} must give {key!r} as {what}.")
+    for text in value:
+        _check_text(text, place)
     return value
+
+
+def _text(item: dict[str, Any], key: str, place: str) -> str:
+    value = item.get(key) or ""
+    if not isinstance(value, str):
+        raise ValueError(f"{place} must give {key!r} as a text, not {short(value)}.")
+    return value
+
+
+def _texts(values: dict[str, Any], place: str) -> dict[str, str]:
+    for key in values:
+        _text(values, key, place)
+    return values
+
+
+def _check_text(text: str, place: str) -> None:
+    """Refuse names that no file and no terminal takes: control characters, halves of pairs."""
+    if not text.isprintable():
+        raise ValueError(f"{place} has the name {short(text)}, with characters that cannot be shown.")
 
 
 def _numbers(values: dict[str, Any], place: str) -> dict[str, int]:
     for key, value in values.items():
-        if not isinstance(value, int):
-            raise ValueError(f"{place} must give {key!r} as a number, not {value!r}.")
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(f"{place} must give {key!r} as a number, not {short(value)}.")
     return values
 
 
@@ -189,6 +217,12 @@ def open_listed(listed: Listed) -> Opened:
 
 def check_files(listed: Listed) -> None:
     """Hold the files of a listed data set against its checksums."""
+    inside = listed.folder.resolve()
+    for path in listed.paths():
+        if not path.resolve().is_relative_to(inside):
+            raise ValueError(
+                f"{path} is a link out of the folder of {listed.name}; put the file itself there."
+            )
     if (missing := listed.missing_file()) is not None:
         raise ValueError(f"{listed.name} is in the manifest, but its file {missing} does not exist.")
     for file, path in zip(listed.files, listed.paths()):

@@ -11,6 +11,7 @@ import numpy as np
 from ..data.encode_target import encode_target
 from ..data.table import Table
 from ..data.target import Target
+from ..runtime.messages import plural
 
 PAPER_LABELS = (50, 100, 200, 350, 500)
 TUNING_FOLDS = 4  # of the labelled rows, where rankers choose their settings
@@ -99,7 +100,8 @@ def semi_supervised_folds(
         raise ValueError(f"n_folds must be a whole number of at least 2, got {n_folds!r}.")
     if known.sum() < n_folds:
         raise ValueError(
-            f"{known.sum()} labelled rows are too few for {n_folds} folds; label more rows or lower n_folds."
+            f"{plural(int(known.sum()), 'labelled row')} {'is' if known.sum() == 1 else 'are'} too few for "
+            f"{n_folds} folds; label more rows or lower n_folds."
         )
     tests = np.array_split(rng.permutation(rows[known]), n_folds)
     kept = {n: [t[: _share(n, i, n_folds)] for i, t in enumerate(tests)] for n in wanted}
@@ -128,7 +130,7 @@ def too_few_for_tuning(target: Target, n_folds: int = TUNING_FOLDS) -> str:
     """Why there can be no cross-validation over the labelled rows, "" if there can."""
     n_labeled = int(target.labeled.sum())
     enough = n_labeled >= 2 * n_folds
-    return "" if enough else f"only {n_labeled} labelled rows, too few for {n_folds} folds"
+    return "" if enough else f"only {plural(n_labeled, 'labelled row')}, too few for {n_folds} folds"
 
 
 def _share(n: int, fold: int, n_folds: int) -> int:

@@ -18,6 +18,7 @@ from ..rankers.methods import JUDGE_MARGIN
 from ..results.agreement import agreement
 from ..results.ranking import CHOICE_NAMES, Ranking
 from ..results.text_table import visible
+from ..runtime.messages import plural
 from .svg_charts import Curve, heat_map, line_chart, number, number_grid, table, text
 
 HEAT_FEATURES, HEAT_TARGETS = 30, 60  # more would be a blur; the json and csv files hold them all
@@ -59,7 +60,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
         _missing(ranking),
         _reproduce(ranking),
     ]
-    return f"""{head(f"Ranking of {len(ranking)} features", ranking.version, script=script)}
+    return f"""{head(f"Ranking of {plural(len(ranking), 'feature')}", ranking.version, script=script)}
 <body>
 <main>
 <header><p class="kind">Feature ranking</p><h1>{text(ranking.summary())}</h1></header>

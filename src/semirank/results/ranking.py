@@ -15,6 +15,7 @@ import numpy as np
 from .. import __version__
 from ..data.summary import list_counts
 from ..data.tasks import TASKS
+from ..runtime.messages import plural
 from . import files
 from .agreement import Agreement, agreement, rank_numbers
 from .data_frame import make_frame
@@ -341,7 +342,7 @@ class Ranking:
         if self.task:
             sentence += f" for {self._target_words()}"
         if self.n_rows is not None and self.n_labeled is not None:
-            sentence += f" from {self.n_labeled} labelled rows of {self.n_rows}"
+            sentence += f" from {plural(self.n_labeled, 'labelled row')} of {self.n_rows}"
         verb = "comes" if len(best) == 1 else "come"
         sentence += f"; first {verb} {_listed([printable(name) for name in best])}."
         return sentence[0].upper() + sentence[1:]
