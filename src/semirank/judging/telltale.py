@@ -23,6 +23,7 @@ MIN_SHARE_NUMBERS = 0.995
 CHANCE = 1e-3  # how often, at most, data without such a feature may seem to have one
 CHANCE_MISSING = 1e-2
 MIN_POSITIVE = 10  # rows with a label, and without: rarer ones some feature of a large table matches
+MIN_POSITIVE_SAME = 5  # the same for a feature that is the label
 MIN_MISSING = 5  # rows that miss the feature, and rows that do not
 MIN_MISSING_SHARE = 0.1  # R2 from which on being missing tells something worth saying
 
@@ -80,6 +81,8 @@ def telling_values(table: Table, target: Target) -> list[Told]:
         x, y = X[known, j], columns.values[known, t]
         same = _same(x, y, columns.kind)
         if len(x) < (MIN_ROWS_SAME if same else MIN_ROWS):
+            continue
+        if columns.kind == LABELS and not same and min(y.sum(), len(y) - y.sum()) < MIN_POSITIVE:
             continue
         if _log_arrangements(y) < np.log(share.size * len(x) / CHANCE):
             continue  # among so many features, one fits by chance
@@ -143,7 +146,7 @@ def _columns(target: Target, n_features: int) -> _Columns:
         known = target.values[rows]
         rarer = np.fmin(np.nansum(known, axis=0), np.nansum(1 - known, axis=0))
         places = np.argsort(-rarer, kind="stable")
-        places = places[rarer[places] >= MIN_POSITIVE]
+        places = places[rarer[places] >= MIN_POSITIVE_SAME]
     most = max(MAX_CELLS // (FEWEST_ROWS * max(n_features, 1)), 1)
     places = np.sort(places[:most])
     # In random order, so that rows with equal values of a feature do not come in the file's order.
