@@ -121,6 +121,7 @@ class TestEvaluation:
             progress=lambda *step: steps.append(step),
         )  # fmt: skip
         more = found.more_labels
+        assert more.measured[-1].score == pytest.approx(found.rankers[0].score)
         assert more.n_labeled == (160, 320, 640)
         assert more.pays
         values = [score.value for score in more.scores]

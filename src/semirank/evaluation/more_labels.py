@@ -143,8 +143,10 @@ def _scores(court: Court, parts: list[list[Part]]) -> Estimate:
     ]
     for split, by_share in zip(splits(court.folds), parts):
         test = court.table.take(split.held)
+        others = _unlabeled(court.target, split.rest)
         for j, part in enumerate(by_share):
-            for i, (rows, importances) in enumerate(zip(part.labeled, part.importances)):
+            for i, (labeled, importances) in enumerate(zip(part.labeled, part.importances)):
+                rows = np.sort(np.concatenate([labeled, others]))
                 train: tuple[Table, Target] = court.table.take(rows), court.target.take(rows)
                 said = court.judge.predict(court.judge.views(importances), *train, test)
                 prototypes[j][i][:, place[split.held]] = said

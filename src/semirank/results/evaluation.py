@@ -291,6 +291,10 @@ class Evaluation:
                 "judge": self.judge,
                 "unranked": self.unranked,
                 "asked": self.asked,
+                "rankers": [
+                    {k: v._asdict() if isinstance(v, Interval) else v for k, v in r._asdict().items()}
+                    for r in self.rankers
+                ],
                 "better": self.better,
                 "as_good": self.as_good,
                 "worse": self.worse,
@@ -311,11 +315,16 @@ class Evaluation:
         )
 
     def _shown_rows(self) -> list[dict[str, Any]]:
-        rows = [dict(zip(self.to_columns(), row)) for row in zip(*self.to_columns().values())]
-        return [
-            *rows,
-            dict.fromkeys(self.to_columns(), np.nan) | {"ranker": "a guess", "supervised": self.guess},
-        ]
+        """The rankings as the report shows them, and a guess."""
+        columns = {k: v for k, v in self.to_columns().items() if not k.startswith("behind")}
+        columns["compared"] = self._compared()
+        rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
+        guess = dict.fromkeys(columns, np.nan) | {"ranker": "a guess", "supervised": self.guess}
+        return [*rows, guess | {"verdict": "", "compared": ""}]
+
+    def _compared(self) -> list[str]:
+        words = {1: "worse", 0: "as good", -1: "better"}
+        return ["", *(words[r.behind.verdict] for r in self.rankers[1:])]
 
     def _feature_rows(self) -> list[dict[str, Any]]:
         each = zip(self.n_features.tolist(), self.forward, self.forward_errors, self.reverse)
@@ -389,14 +398,13 @@ class Evaluation:
             "" if value != value else f"{value:+.3f} ({low:+.3f} to {high:+.3f})"
             for value, low, high in zip(columns["difference"], columns["low"], columns["high"])
         ]
-        against = [{1: "worse", 0: "as good", -1: "better"}[r.behind.verdict] for r in self.rankers]
         shown = {
             "ranking": [*map(printable, columns["ranker"]), "a guess"],
             "semi-supervised": [*("" if v != v else f"{v:.3f}" for v in columns["semi_supervised"]), ""],
             "supervised": [*(f"{v:.3f}" for v in columns["supervised"]), f"{self.guess:.3f}"],
             "unlabelled rows": [*spans, ""],
             "verdict": [*columns["verdict"], ""],
-            "compared": ["", *against[1:], ""],
+            "compared": [*self._compared(), ""],
         }
         dropped = () if self.effect is not None else ("unlabelled rows", "verdict")
         if self.rankers[0].semi_supervised is None:
