@@ -257,10 +257,11 @@ def critical_difference(found: Comparison, title: str) -> Any:
     step, bar = 0.3, 0.16
     top = 0.35 + bar * len(found.alike)
     depth = top + step * left + 0.1
-    figure = figure_class()(figsize=(8.6, 1.0 + 0.95 * (depth + 0.5)))
+    line, room = 4.66, max(1.97, 0.55 + 0.075 * max(map(len, found.names)))  # inches: ranks, names at a side
+    figure = figure_class()(figsize=(line + 2 * room, 1.0 + 0.95 * (depth + 0.5)))
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0 - 0.55 / figure.get_figheight()))
     span = high - low
-    side = 0.42 * span  # room for the names
+    side = room / line * span
     ax.set_xlim(low - side, high + side)
     ax.set_ylim(depth, -0.5)
     ax.axis("off")
