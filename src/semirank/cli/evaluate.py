@@ -147,6 +147,9 @@ def evaluate(
 def _asked(named: list[str], scores: list[str]) -> dict[str, Any]:
     """What to rank by, as `rank` takes it, and what to compare it with."""
     found: dict[str, Any] = {"method": named[0] if named else "auto"}
+    if found["method"] in COMPARED:  # which also has names for ensembles of the forest
+        row = COMPARED[found["method"]]
+        found = {"method": row.name, **(row.compared[found["method"]] if found["method"] != row.name else {})}
     if len(named) > 1:
         found["methods"] = named[1:]
     if scores:

@@ -16,7 +16,14 @@ SHOWN = 12  # names of features that are printed
 
 
 def select(
-    files: options.Files,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            help="The table as .arff, .csv, .tsv, .xlsx or .parquet; several are put together.",
+            show_default=False,
+        ),
+    ],
     ranking: Annotated[
         Path,
         typer.Option(
@@ -62,16 +69,15 @@ def select(
     check_outputs([out], FORMATS)
     found = Ranking.load(ranking)
     chosen = found.select(_how_many(ranking, len(found), top))
-    paths = [Path(file) for file in files]
-    if out.resolve() in [path.resolve() for path in paths]:
+    if out.resolve() in [path.resolve() for path in files]:
         raise ValueError(f"{out} is the table itself; name another file, so that nothing is lost.")
     raw, columns = read_file_columns(
-        paths, numeric=numeric or (), nominal=nominal or (), missing=missing or (), decimal=decimal or "auto"
+        files, numeric=numeric or (), nominal=nominal or (), missing=missing or (), decimal=decimal or "auto"
     )
     place = {name: j for j, name in enumerate(raw.names)}
-    _refuse_unknown(chosen, place, paths[0], ranking)
+    _refuse_unknown(chosen, place, files[0], ranking)
     if target:
-        targets = list(find_columns(target, raw.names, paths[0].name))
+        targets = list(find_columns(target, raw.names, files[0].name))
     else:
         targets = [place[name] for name in found.target_names if name in place]
     kept = [place[name] for name in chosen if place[name] not in targets] + targets
