@@ -91,8 +91,8 @@ def enough_features(n_features: np.ndarray, scores: Estimate, guess: Estimate) -
 
     Examples
     --------
-    >>> scores = Estimate(np.array([0.5, 0.79, 0.80]), np.array([[0.5, 0.80, 0.80], [0.5, 0.79, 0.80]]))
-    >>> enough_features(np.array([1, 2, 4]), scores, Estimate(np.array(0.5), np.array([0.5, 0.5])))
+    >>> scores = Estimate(np.array([0.5, 0.79, 0.80]), np.array([[0.5, 0.80, 0.80], [0.5, 0.78, 0.80]]))
+    >>> enough_features(np.array([1, 2, 4]), scores, Estimate(np.array(0.0), np.zeros(2)))
     2
     """
     ahead = Estimate(scores.whole - guess.whole, scores.without - guess.without[:, None], scores.trained)
