@@ -85,12 +85,13 @@ def test_files_without_a_place_for_the_method_still_tell_it(name, suffix, tmp_pa
         assert Ranking.load(tmp_path / f"r{suffix}").method == name
 
 
-# The table itself; words by which file formats tell a method; what is compiled in a second process; and the
-# study, which runs the paper's methods and not those that came later: their list, functions and line styles.
+# The table itself; words by which file formats and settings files of CLUS tell a method; what is compiled in
+# a second process; and the study, which runs the paper's methods and not those that came later.
 MAY_NAME = {
     "rankers/methods.py",
     "results/files.py",
     "cli/precompile.py",
+    "cli/clus_settings.py",
     "study/plan.py",
     "study/jobs.py",
     "study/figures.py",

@@ -73,7 +73,7 @@ def choose_supervision(
         message = f"{reason}; supervision={rule!r} was replaced by w = 1"
         if notes is not None:
             notes.append(message)
-        warnings.warn(message + ".", UserWarning, stacklevel=5)
+        warnings.warn(message + ".", UserWarning, stacklevel=6)
         return Choice(1.0, [])
     table = data.table
     fold = fold_numbers(target, n_folds, np.random.default_rng([plan.seed, 2**31]))

@@ -135,7 +135,7 @@ def relief_scores(
         if few:
             message = f"{few}; n_neighbors={k} and influence={w} were taken without comparing settings"
             notes.append(message)
-            warnings.warn(message + ".", UserWarning, stacklevel=4)
+            warnings.warn(message + ".", UserWarning, stacklevel=5)
         else:
             grid = Grid(ks, ws, n_iterations, neighbor_weights, n_folds, judge_neighbors)
             k, w, path, apart = choose_setting(table, target, pairs, grid, rng, n_jobs, progress)
