@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pickle
@@ -507,3 +508,30 @@ def test_frames_need_their_library(library, monkeypatch):
     ranking = Ranking(names=("a", "b"), scores=[0.1, 0.4], method="relief", importance="relief")
     with pytest.raises(ImportError, match=f"needs {library}: pip install {library}"):
         ranking.to_frame(library)
+
+
+class TestSpreadsheets:
+    """A name that a spreadsheet would run is written as text, and read as it was."""
+
+    NAMES = ("=1+1", "+cmd", "-x", "@sum", "'quoted", "plain", "-5", "=a,b\n")
+
+    @pytest.mark.parametrize("safe", [True, False])
+    def test_names_come_back(self, tmp_path, safe):
+        scores = np.arange(len(self.NAMES), 0.0, -1.0)
+        ranking = Ranking(names=self.NAMES, scores=scores, method="relief", importance="relief")
+        path = tmp_path / "r.csv"
+        ranking.save(path, safe_csv=safe)
+        back = Ranking.load(path)
+        assert dict(zip(back.names, back.scores)) == dict(zip(self.NAMES, scores))
+        with path.open(encoding="utf-8", newline="") as file:
+            cells = [row[1] for row in csv.reader(file)][1:]
+        runs = [cell for cell in cells if cell[0] in "=+@" or (cell[0] == "-" and not cell[1:].isdigit())]
+        assert (runs == []) == safe
+
+
+def test_characters_that_turn_text_around_are_shown_escaped(tmp_path):
+    ranking = Ranking(names=("a\u202eb", "c"), scores=[2.0, 1.0], method="relief", importance="relief")
+    ranking.save(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "\u202e" not in page
+    assert "202e" in page.lower()
