@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -121,23 +121,6 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         "sensitivity": [UNIT_INTERVAL],
         "max_rows": [at_least(100)],
     }
-
-    def fit(self, X: Any, y: Any, progress: Progress | None = None) -> Self:
-        """Rank on the labelled rows, complete the target, and rank for it on all rows.
-
-        Parameters
-        ----------
-        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
-        y : array, Series, frame, or sequence of label sets
-            Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
-        progress : callable, optional
-            Called as ``progress(done, total, what)`` while it works.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, progress)
 
     def _read(
         self, X: Any, y: Any, progress: Progress | None = None
