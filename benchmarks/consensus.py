@@ -45,11 +45,6 @@ def problem(size: tuple[int, int, int] | None) -> tuple[np.ndarray, np.ndarray, 
     return X, y, size[2]
 
 
-def labeled_rows(y: np.ndarray, n_labels: int) -> np.ndarray:
-    """The rows whose label is kept."""
-    return np.flatnonzero(keep_labels(y, n_labels, random_state=0).labeled)
-
-
 def forest_permutation(X: np.ndarray, y: np.ndarray, n_jobs: int) -> np.ndarray:
     """scikit-learn's forest, each feature permuted once on the rows that it was grown on."""
     forest = RandomForestClassifier(random_state=0, n_jobs=n_jobs).fit(X, y)
@@ -89,7 +84,7 @@ def against_peers() -> str:
     for (name, size), goal in zip(SIZES.items(), GOALS):
         X, y, n_labels = problem(size)
         kept = keep_labels(y, n_labels, random_state=0)
-        known = labeled_rows(y, n_labels)
+        known = np.flatnonzero(kept.labeled)
         judge = reference(X, y)
         rank(X[known], keep_labels(y[known], n_labels // 2, random_state=0), random_state=0)  # compiles
         ours, seconds = timed(lambda: rank(X, kept, random_state=0, n_jobs=2))  # noqa: B023  called at once

@@ -19,8 +19,9 @@ from semirank.study import Store, export_store, run_study
 from semirank.study.figures import Picture, drawn
 from semirank.study.properties import dataset_properties
 from semirank.study.run import RunProgress
+from semirank.study.table_format import save_tables
 from semirank.study.worth_figures import worth_pictures
-from semirank.study.worth_page import save_tables, worth_page, worth_results, worth_tables
+from semirank.study.worth_page import worth_page, worth_results, worth_tables
 
 _LOG_SECONDS = 60.0
 

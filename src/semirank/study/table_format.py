@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..report.svg_charts import text as escaped
 from ..results.csv_cells import csv_text
+from ..runtime.atomic_write import atomic_write_all
 
 
 @dataclass(frozen=True)
@@ -119,3 +121,16 @@ def _plain(value: str) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def save_tables(tables: Iterable[StudyTable], out: Path | str) -> list[Path]:
+    """Write tables as Markdown and CSV into a folder, made if it is not there; returns the files."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[Path, str | bytes] = {}
+    for table in tables:
+        if table.title:
+            files[folder / f"{table.name}.md"] = table.markdown()
+        files[folder / f"{table.name}.csv"] = table.csv()
+    atomic_write_all(files)
+    return list(files)

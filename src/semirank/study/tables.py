@@ -7,12 +7,11 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ..runtime.atomic_write import atomic_write_all
 from .job import Job
 from .properties import CH
 from .records import Record
 from .results import DEFINITIONS, Results, collect
-from .table_format import StudyTable
+from .table_format import StudyTable, save_tables
 from .tables_data import coverage, covered, data_sets
 from .tables_differences import agreement, difference_table, effect, more_global, pool_effect
 from .tables_long import long_curves, long_differences, long_times
@@ -48,15 +47,7 @@ def write_tables(
     list of Path
         The files.
     """
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    files: dict[Path, str | bytes] = {}
-    for table in all_tables(collect(records, stand_ins), jobs, properties or {}):
-        if table.title:
-            files[folder / f"{table.name}.md"] = table.markdown()
-        files[folder / f"{table.name}.csv"] = table.csv()
-    atomic_write_all(files)
-    return list(files)
+    return save_tables(all_tables(collect(records, stand_ins), jobs, properties or {}), out)
 
 
 def all_tables(

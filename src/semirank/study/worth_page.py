@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from ..runtime.atomic_write import atomic_write_all
 from .job import Job
 from .records import Record
-from .table_format import StudyTable
+from .table_format import StudyTable, save_tables
 from .worth_comparisons import controls, ranks, subset_values, tasks
 from .worth_methods import REFERENCES
 from .worth_plan import FIRST_LEVELS, WORTH, is_current
@@ -77,19 +76,6 @@ def write_worth_tables(
         The files.
     """
     return save_tables(worth_tables(*worth_results(records, jobs, seed), properties or {}), out)
-
-
-def save_tables(tables: Iterable[StudyTable], out: Path | str) -> list[Path]:
-    """Write tables as Markdown and CSV into a folder, made if it is not there; returns the files."""
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    files: dict[Path, str | bytes] = {}
-    for table in tables:
-        if table.title:
-            files[folder / f"{table.name}.md"] = table.markdown()
-        files[folder / f"{table.name}.csv"] = table.csv()
-    atomic_write_all(files)
-    return list(files)
 
 
 def worth_tables(
