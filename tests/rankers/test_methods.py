@@ -38,7 +38,7 @@ def test_a_row_is_what_its_ranker_does(name, data):
     assert row.name == name
     ranking = rank(*data, method=name, random_state=0, **({"n_estimators": 5} if name == "forest" else {}))
     assert ranking.method == name
-    parts = [score for score in ranking.all_scores if score.startswith(("labeled", "taught", "sensitivity"))]
+    parts = [score for score in ranking.all_scores if score.startswith(("label", "taught", "sensitivity"))]
     assert (*row.scores, *parts) == tuple(ranking.all_scores)
     assert bool(parts) == (name == "consensus")
     assert getattr(semirank, row.load().__name__) is row.load()

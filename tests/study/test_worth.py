@@ -270,7 +270,7 @@ def test_the_consensus_is_made_of_its_parts_and_the_label_only_one(folder, study
             (family, r.score): np.array(json.loads(r.setting)["importances"])
             for r in perform(job, study).records
         }
-    both = (found["consensus", "taught"] + found[LABEL_ONLY, "consensus"]) / 2
+    both = (found["consensus", "taught"] + found[LABEL_ONLY, "labeled"]) / 2
     np.testing.assert_allclose(found["consensus", "both"], both, atol=2)  # parts per million
     whole = (both + found["consensus", "sensitivity"]) / 2
     np.testing.assert_allclose(found["consensus", "consensus"], whole, atol=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,6 +124,52 @@ def test_columns_that_nothing_is_known_of_play_no_part():
     assert (teacher.completed_[:, 2] == 4.0).all()
     assert np.isfinite(teacher.completed_).all()
     assert teacher.student_target(wide).names == ("s", "t")
+
+
+class TestFeatureWeights:
+    @pytest.mark.parametrize("task", TASKS)
+    def test_ones_change_nothing(self, task):
+        table, target, _ = problem(task)
+        plain = Teacher(random_state=0).fit(table, target)
+        ones = Teacher(random_state=0).fit(table, target, feature_weights=np.ones(6))
+        np.testing.assert_array_equal(ones.completed_, plain.completed_)
+        np.testing.assert_array_equal(ones.predict(table), plain.predict(table))
+
+    @pytest.mark.parametrize("member", ["linear", "kernel", "graph"])
+    def test_members_answer_in_the_weighted_space(self, member):
+        """As if the other features were constant, while what was held out stays as it was."""
+        table, target, _ = problem("regression")
+        weights = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+        plain = Teacher(members=(member,), random_state=0).fit(table, target)
+        weighted = Teacher(members=(member,), random_state=0).fit(table, target, feature_weights=weights)
+        assert weighted.losses_ == plain.losses_
+        assert weighted.scores_ == plain.scores_
+        flat = replace(table, values=table.values.copy())
+        flat.values[:, 2:5] = 0.0
+        if member != "linear":  # whose kernel is divided by the number of features, constant or not
+            alone = Teacher(members=(member,), random_state=0).fit(flat, target)
+            np.testing.assert_allclose(weighted.completed_, alone.completed_, rtol=1e-8)
+        moved = replace(flat, values=flat.values + np.array([0, 0, 5, 5, 5, 0]))
+        np.testing.assert_allclose(weighted.predict(moved), weighted.predict(flat))
+
+    def test_forests_and_estimators_do_not_see_them(self):
+        table, target, _ = problem("regression")
+        members = ("random_forest", Ridge())
+        weights = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        plain = Teacher(members=members, random_state=0).fit(table, target)
+        weighted = Teacher(members=members, random_state=0).fit(table, target, feature_weights=weights)
+        np.testing.assert_array_equal(weighted.completed_, plain.completed_)
+
+    @pytest.mark.parametrize(
+        "weights",
+        [np.ones(5), np.ones((6, 1)), np.zeros(6), np.array([1, 1, 1, 1, 1, -1]), np.full(6, np.nan)],
+    )
+    def test_what_cannot_be_meant(self, weights):
+        table, target, _ = problem("regression")
+        with pytest.raises(
+            ValueError, match=r"feature_weights must hold a number of at least 0 for each of the 6"
+        ):
+            Teacher(members=QUICK).fit(table, target, feature_weights=weights)
 
 
 class TestDeterminism:

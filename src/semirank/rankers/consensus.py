@@ -18,10 +18,22 @@ from ..data.target import Target
 from ..results.ranking import Ranking, above_mean
 from ..runtime.progress import Progress
 from ..teacher.teacher import MIN_LABELED, Teacher, labels_are_enough
-from .consensus_parts import RANKERS, Entry, Part, as_shares, combine, fit_part, rank_classes, read_rankers
-from .sensitivity import sensitivity
+from .consensus_parts import (
+    RANKERS,
+    Entry,
+    Part,
+    as_shares,
+    called,
+    combine,
+    fit_part,
+    rank_classes,
+    read_rankers,
+    with_sensitivity,
+)
+from .sensitivity import sensitivity, space_weights
 from .taught import check_teacher, content_rows, fit_teacher, in_order_of_rows, with_findings
 
+TEACHER_POWER = 0.5  # of the label-only shares that weigh the teacher's space
 KEPT = 10  # rows of a class that a sample has, if there are so many
 
 
@@ -41,11 +53,13 @@ def _can_give_shares(ranker: ConsensusRanker) -> bool:
 class ConsensusRanker(RankerBase, PredictorMixin):
     """Rank features by agreement of several rankers, on labelled rows and on all rows.
 
-    Every score becomes a share: cut at 0 and divided by its sum. First come the mean shares of the rankers on
-    the labelled rows. Then a teacher predicts what is unknown of the target, and the same rankers see all
-    rows. The mean of both makes one half of the result; the other half is how much the answers of kernel
-    ridge regression change when a feature is permuted. Where there is nothing to complete, or there are too
-    few labels to teach from, the part from labelled rows is the result.
+    Every score becomes a share: cut at 0 and divided by its sum. First comes the label-only part: the mean
+    shares of the rankers on the labelled rows and, as the other half, how much the answers of kernel ridge
+    regression for these rows change when a feature is permuted. Then a teacher, in whose space features
+    count by that ranking, predicts what is unknown of the target, and the same rankers see all rows. Rankers
+    on labelled and on all rows make one half of the result, the changes of the answers for all rows the
+    other. Where there is nothing to complete, or there are too few labels to teach from, the label-only
+    part is the result.
 
     Parameters
     ----------
@@ -57,9 +71,9 @@ class ConsensusRanker(RankerBase, PredictorMixin):
     use_unlabeled : bool, default=True
         False is the supervised counterpart: the labelled rows alone.
     sensitivity : float in [0, 1], default=0.5
-        How much of the result comes from a student of another kind: kernel ridge regression on the labelled
-        rows, in the space that the other scores weight. Its score of a feature is how much its answer for all
-        rows changes when the feature is permuted.
+        How much of the result comes from a model of another kind: kernel ridge regression on the labelled
+        rows, in the space that the other scores weight. Its score of a feature is how much its answer changes
+        when the feature is permuted: for all rows or, in the label-only part, for the labelled ones.
     max_rows : int, default=10000
         Rows that teacher and rankers see; beyond that they are a sample, and `notes_` says so. Of the rows of
         teacher and students, labelled ones are at most half of `max_rows`.
@@ -75,7 +89,8 @@ class ConsensusRanker(RankerBase, PredictorMixin):
     feature_importances_ : ndarray of shape (n_features,)
         Shares: none is negative, and they add up to 1.
     importances_ : dict of str to ndarray
-        "consensus", its parts "labeled", "taught" and "sensitivity", and every score as a share:
+        "consensus", its parts "labeled", "taught" and "sensitivity"; "label_only", which is what
+        ``use_unlabeled=False`` gives, and its part "labeled_sensitivity"; and every score as a share:
         "labeled_relief", "taught_random_forest_rforest" and so on.
     importances_std_error_ : dict of str to ndarray
         The noise of the forests and of the rows that Relief visits, not that of the labels. Sums of
@@ -143,12 +158,13 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         known, labels = table.take(labeled), target.take(labeled)
         step("read")
         part = fit_part(entries, known, labels, None, self.seed_, self.n_jobs, progress)
+        alone = self._changes(known, labels, part.mean(), called(progress, "labeled: sensitivity"))
         step("labeled")
         self.teacher_: Teacher | None = None
         self.rows_ = np.zeros(0, np.int64)
         taught, other = None, None
         if self.use_unlabeled and labels_are_enough(target):
-            taught, other = self._teach(entries, part, table, target, crowd, progress, step)
+            taught, other = self._teach(entries, part, alone, table, target, crowd, progress, step)
         elif self.use_unlabeled and _holes(target):
             self.notes_.append(
                 f"only {self.n_labeled_} rows are labelled, and a teacher needs {MIN_LABELED}: the ranking "
@@ -166,13 +182,14 @@ class ConsensusRanker(RankerBase, PredictorMixin):
             per_target = part.per_column
             if taught is not None and taught.per_column is not None:
                 per_target = (per_target + taught.per_column) / 2
-        shares, errors = combine(part, taught, other, float(self.sensitivity))
+        shares, errors = combine(part, alone, taught, other, float(self.sensitivity))
         return Scores(shares, errors, "consensus", per_target)
 
     def _teach(
         self,
         entries: list[Entry],
         part: Part,
+        alone: np.ndarray | None,
         table: Table,
         target: Target,
         rows: np.ndarray,
@@ -182,7 +199,11 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         """Fit the teacher, and, unless there is nothing to complete, the students and their sensitivity."""
         table, target = table.take(rows), target.take(rows)
         teacher = Teacher(max_rows=int(self.max_rows)) if self.teacher is None else self.teacher
-        self.teacher_ = fit_teacher(teacher, table, target, self.seed_, self.n_jobs, progress, self.notes_)
+        label_only = with_sensitivity(part.mean(), alone, float(self.sensitivity))
+        weights = space_weights(label_only, TEACHER_POWER)
+        self.teacher_ = fit_teacher(
+            teacher, table, target, self.seed_, self.n_jobs, progress, self.notes_, weights
+        )
         step("teacher")
         student = self.teacher_.student_target(target)
         self.rows_ = in_order_of_rows(self.teacher_, rows)
@@ -190,12 +211,18 @@ class ConsensusRanker(RankerBase, PredictorMixin):
             return None, None
         taught = fit_part(entries, table, student, target, self.seed_, self.n_jobs, progress)
         step("students")
-        if self.sensitivity == 0:
-            return taught, None
-        both = (part.mean() + taught.mean()) / 2
-        changes = sensitivity(table, target, both, seed=self.seed_, n_jobs=self.n_jobs, progress=progress)
+        other = self._changes(table, target, (part.mean() + taught.mean()) / 2, progress)
         step("sensitivity")
-        return taught, as_shares(changes)
+        return taught, other
+
+    def _changes(
+        self, table: Table, target: Target, shares: np.ndarray, progress: Progress | None
+    ) -> np.ndarray | None:
+        """The sensitivity in the space that these shares weight, as shares; None where it does not count."""
+        if self.sensitivity == 0:
+            return None
+        found = sensitivity(table, target, shares, seed=self.seed_, n_jobs=self.n_jobs, progress=progress)
+        return as_shares(found)
 
     def _choose_rows(self, table: Table, target: Target) -> tuple[np.ndarray, np.ndarray]:
         """Labelled rows to rank on, and rows for teacher and students, the labelled ones first."""

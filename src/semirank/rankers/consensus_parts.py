@@ -173,7 +173,7 @@ def fit_part(
         own_seed = int(np.random.default_rng(place).integers(np.iinfo(np.int32).max))
         fitted = prepared(ranker, own_seed, n_jobs, use_unlabeled=False)
         seen = target if known is None else as_seen_by(fitted, target, known)
-        fitted.fit(table, seen, progress=_called(progress, f"{prefix}: {entry.name}"))
+        fitted.fit(table, seen, progress=called(progress, f"{prefix}: {entry.name}"))
         names = score_names(fitted)
         for name in names:
             score = f"{prefix}_{entry.name}" + ("" if len(names) == 1 and name == entry.name else f"_{name}")
@@ -213,8 +213,23 @@ def rank_classes(
     return fit_part(lean, table, student_target(target, target.columns()), target, seed, n_jobs, progress)
 
 
+def with_sensitivity(mean: np.ndarray, sensitivity: np.ndarray | None, weight: float) -> np.ndarray:
+    """Mean shares of rankers, with so much of the sensitivity in their place, where there is one.
+
+    Examples
+    --------
+    >>> with_sensitivity(np.array([0.5, 0.5]), np.array([1.0, 0.0]), 0.5)
+    array([0.75, 0.25])
+    """
+    return mean if sensitivity is None else (1 - weight) * mean + weight * sensitivity
+
+
 def combine(
-    part: Part, taught: Part | None, sensitivity: np.ndarray | None, weight: float
+    part: Part,
+    alone: np.ndarray | None,
+    taught: Part | None,
+    sensitivity: np.ndarray | None,
+    weight: float,
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Shares and standard errors under their names, the consensus first.
 
@@ -222,29 +237,37 @@ def combine(
     ----------
     part : Part
         From labelled rows.
+    alone : ndarray of shape (n_features,), optional
+        The sensitivity from labelled rows, as shares; like the other it has no standard error.
     taught : Part, optional
-        From students; counts as much as the part from labelled rows.
+        From students; counts as much as the part from labelled rows. Without it the consensus is the
+        label-only part.
     sensitivity : ndarray of shape (n_features,), optional
-        Shares of the student that is no forest; they have no standard error.
+        The sensitivity from all rows.
     weight : float
-        How much of the consensus comes from it.
+        How much of the result comes from sensitivity.
     """
     mean, error = part.mean(), part.mean_error()
-    shares, errors = {"labeled": mean}, {"labeled": error}
+    shares = {"label_only": with_sensitivity(mean, alone, weight), "labeled": mean}
+    errors = {"label_only": error if alone is None else (1 - weight) * error, "labeled": error}
+    if alone is not None:
+        shares["labeled_sensitivity"] = alone
+    best, best_error = shares["label_only"], errors["label_only"]
     if taught is not None:
         shares["taught"], errors["taught"] = taught.mean(), taught.mean_error()
-        mean, error = (mean + shares["taught"]) / 2, np.hypot(error, errors["taught"]) / 2
-    if sensitivity is not None:
-        shares["sensitivity"] = sensitivity
-        mean, error = (1 - weight) * mean + weight * sensitivity, (1 - weight) * error
+        best = with_sensitivity((mean + shares["taught"]) / 2, sensitivity, weight)
+        best_error = np.hypot(error, errors["taught"]) / 2
+        if sensitivity is not None:
+            shares["sensitivity"] = sensitivity
+            best_error = (1 - weight) * best_error
     for some in (part, taught):
         if some is not None:
             shares |= some.shares
             errors |= some.errors
-    return {"consensus": mean, **shares}, {"consensus": error, **errors}
+    return {"consensus": best, **shares}, {"consensus": best_error, **errors}
 
 
-def _called(progress: Progress | None, what: str) -> Progress | None:
+def called(progress: Progress | None, what: str) -> Progress | None:
     """Progress of one ranker under its name; it is heard of at once."""
     if progress is None:
         return None

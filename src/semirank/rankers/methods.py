@@ -107,7 +107,7 @@ _ROWS = (
         (*_TREES, *_PAIRS),
         {"consensus": {}},
         quick={"max_rows": 2000},
-        label_only="labeled",
+        label_only="label_only",
         by_name_only=True,
     ),
     Method(

@@ -161,10 +161,11 @@ def fit_teacher(
     n_jobs: int | None,
     progress: Progress | None,
     notes: list[str],
+    feature_weights: np.ndarray | None = None,
 ) -> Teacher:
     """A fitted copy of the teacher; what it decided and found is added to the notes."""
     fitted = prepared(Teacher() if teacher is None else teacher, seed, n_jobs)
-    fitted.fit(table, target, progress=progress)
+    fitted.fit(table, target, progress=progress, feature_weights=feature_weights)
     read: list[str] = []
     encode_target(target, notes=read)  # what was read is said already
     notes.extend(note for note in fitted.notes_ if note not in (*notes, *read))

@@ -96,9 +96,9 @@ def rank_consensus(table: Table, target: Target, seed: int) -> Rankings:
 
 
 def rank_label_only(table: Table, target: Target, seed: int) -> Rankings:
-    """The consensus of labelled rows alone; with the seed of the other it is the first half of that one."""
+    """The consensus of labelled rows alone and its parts; its rankers are those of the other, by the seed."""
     found, seconds = _consensus(table, target, seed, use_unlabeled=False)
-    return {("sl", "consensus"): (found["consensus"], seconds)}
+    return {("sl", name): (found[name], seconds) for _, name in _LABEL_ONLY}
 
 
 def rank_reference(table: Table, target: Target, seed: int) -> Rankings:
@@ -108,6 +108,7 @@ def rank_reference(table: Table, target: Target, seed: int) -> Rankings:
     ranker = ConsensusRanker(
         rankers=("random_forest", "extra_trees", "relief"),
         use_unlabeled=False,
+        sensitivity=0.0,
         random_state=seed,
         n_jobs=1,
     )
@@ -199,14 +200,14 @@ def rank_invented(table: Table, target: Target, seed: int) -> Rankings:
 
 
 def rank_shuffled(table: Table, target: Target, seed: int) -> Rankings:
-    """True labels in the part from labelled rows, shuffled ones in the others."""
+    """True labels for the rankers on labelled rows, shuffled ones for all else."""
     from ..evaluation.controls import shuffled_labels
     from ..rankers.consensus import ConsensusRanker
 
     known, first = _consensus(table, target, seed, use_unlabeled=False)
     taught, second = _consensus(table, shuffled_labels(target, seed), seed)
     weight = ConsensusRanker().sensitivity
-    both = (known["consensus"] + taught["taught"]) / 2
+    both = (known["labeled"] + taught["taught"]) / 2
     mixed = (1 - weight) * both + weight * taught["sensitivity"]
     return {("ssl", "consensus"): (mixed, first + second)}
 
@@ -220,6 +221,11 @@ def rank_fewer(table: Table, target: Target, seed: int) -> Rankings:
     return {("ssl", "consensus"): (found["consensus"], seconds)}
 
 
+_LABEL_ONLY = {
+    ("sl", "consensus"): "consensus, labelled rows",
+    ("sl", "labeled"): "consensus, labelled rows, without sensitivity",
+    ("sl", "labeled_sensitivity"): "consensus, labelled rows, sensitivity",
+}
 _CONSENSUS = {
     ("ssl", "consensus"): "consensus",
     ("ssl", "both"): "consensus without sensitivity",
@@ -244,7 +250,7 @@ def _peer(name: str, rank: Rank, shown: Mapping[str, str], tasks: tuple[str, ...
 
 
 def _control(name: str, words: str, rank: Rank) -> Family:
-    return Family(name, 3, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
+    return Family(name, 4, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
 
 
 _ONE = ("ssl", "consensus")
@@ -257,8 +263,8 @@ _WITH_CLASSES = tuple(task.name for task in TASKS.values() if task.kind != NUMBE
 FAMILIES = {
     family.name: family
     for family in (
-        Family("consensus", 3, _CONSENSUS, rank_consensus, stage=0),
-        Family(LABEL_ONLY, 1, {("sl", "consensus"): "consensus, labelled rows"}, rank_label_only, stage=0),
+        Family("consensus", 4, _CONSENSUS, rank_consensus, stage=0),
+        Family(LABEL_ONLY, 2, _LABEL_ONLY, rank_label_only, stage=0),
         Family("forest", 1, _both_sides("random forest", FOREST_SCORES), rank_forest, stage=1),
         Family("forest_symbolic", 1, _both_sides("random forest", ("symbolic",)), rank_forest_symbolic),
         Family("extra_trees", 1, _both_sides("extra trees", TREE_SCORES), rank_extra_trees),

@@ -13,7 +13,7 @@ from ..runtime.progress import Progress
 from .estimators import WrongShape, fit_estimator
 from .forests import fit_extra_trees, fit_random_forest
 from .graph import fit_graph
-from .lesson import Answer, Lesson, TargetScale
+from .lesson import Answer, Lesson, Model, Rows, TargetScale
 from .ridge import fit_kernel, fit_linear
 
 MEMBERS: dict[str, Callable[[Lesson], Answer]] = {
@@ -23,6 +23,7 @@ MEMBERS: dict[str, Callable[[Lesson], Answer]] = {
     "kernel": fit_kernel,
     "graph": fit_graph,
 }
+_BY_POINTS = ("linear", "kernel", "graph")  # members that see rows as points in the space
 # What sentences call them.
 WORDS = {
     "random_forest": "the random forest",
@@ -108,3 +109,35 @@ def ask_members(
     if not answers:
         raise ValueError(f"No member is left: {reason}.")
     return answers
+
+
+class WeightedModel(NamedTuple):
+    """A model of points whose columns count by weights."""
+
+    model: Model
+    weights: np.ndarray
+
+    def predict(self, rows: Rows) -> np.ndarray:
+        """The learnt columns of these rows."""
+        return self.model.predict(rows._replace(points=rows.points * self.weights))
+
+
+def in_weighted_space(answers: dict[str, Answer], lesson: Lesson, weights: np.ndarray) -> dict[str, Answer]:
+    """The answers with models of points fitted again where columns count by these weights.
+
+    What was held out stays as it was in the plain space: weights that were learnt from the same labels would
+    flatter it.
+
+    Parameters
+    ----------
+    answers : dict of str to Answer
+    lesson : Lesson
+        That of the answers.
+    weights : ndarray of shape (n_columns,)
+    """
+    weighted = lesson._replace(points=lesson.points * weights, crowd=lesson.crowd * weights)
+    found = dict(answers)
+    for name in set(_BY_POINTS).intersection(answers):
+        model = WeightedModel(MEMBERS[name](weighted).model, weights)
+        found[name] = answers[name]._replace(model=model)
+    return found

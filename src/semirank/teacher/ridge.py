@@ -12,7 +12,8 @@ from .lesson import Answer, Lesson, Rows, known_patterns
 
 WIDTHS = (0.25, 1.0, 4.0)  # g in exp(-g d^2 / median d^2)
 PENALTIES = tuple(np.logspace(-4, 2, 13).tolist())
-MAX_ROWS = 1500  # labelled rows that a kernel is made of: an eigenvector problem of this size
+MAX_ROWS = 1500  # labelled rows that a kernel is made of: a linear system of this size
+_TRIED = 500  # of them on which kernel and penalty are chosen, which takes an eigenvector problem each
 _COMPARED = 1000  # rows whose distances give the median
 _PATTERNS = 8  # sets of rows on which kernel and penalty are chosen, where targets are known cell by cell
 _CELLS = 1 << 22  # of a kernel held at a time
@@ -104,8 +105,8 @@ def median_distance(points: np.ndarray) -> float:
 
 
 def choose(grams: list[np.ndarray], learnt: np.ndarray, n_jobs: int | None) -> tuple[int, float]:
-    """The kernel and the penalty with the least leave-one-out error."""
-    patterns = known_patterns(~np.isnan(learnt))
+    """The kernel and the penalty with the least leave-one-out error (of the first rows, if many)."""
+    patterns = [(rows[:_TRIED], columns) for rows, columns in known_patterns(~np.isnan(learnt))]
     if len(patterns) > _PATTERNS:
         patterns = [patterns[i] for i in np.linspace(0, len(patterns) - 1, _PATTERNS).astype(int)]
 

@@ -18,7 +18,7 @@ from ..runtime.parallel import each, one_blas_thread
 from ..runtime.progress import Progress
 from .completion import possible, student_target
 from .lesson import Answer, Lesson, Model, Rows, TargetScale, relative_loss, scale_target
-from .members import MEMBERS, Member, ask_members, read_members
+from .members import MEMBERS, Member, ask_members, in_weighted_space, read_members
 from .rows import Chosen, choose_rows
 from .space import Space, fit_space
 from .stack import stack_weights
@@ -105,7 +105,9 @@ class Teacher(PredictorMixin):
 
     _parameter_constraints = {"max_rows": [at_least(100)]}  # noqa: RUF012  as scikit-learn has it
 
-    def fit(self, X: Any, y: Any, progress: Progress | None = None) -> Teacher:
+    def fit(
+        self, X: Any, y: Any, progress: Progress | None = None, *, feature_weights: np.ndarray | None = None
+    ) -> Teacher:
         """Learn from the labelled rows, weigh the members and complete the target.
 
         Parameters
@@ -115,6 +117,10 @@ class Teacher(PredictorMixin):
             Holes (NaN, None) are unlabelled rows or, in two dimensions, unknown cells.
         progress : callable, optional
             Called as ``progress(done, total, what)`` while it works.
+        feature_weights : array of shape (n_features,), optional
+            What the columns of each feature are multiplied by where "linear", "kernel" and "graph" answer.
+            The weights of the members and `losses_` are those without it, since weights that were learnt from
+            the same labels would flatter them.
 
         Returns
         -------
@@ -124,6 +130,7 @@ class Teacher(PredictorMixin):
         self._check()
         members = read_members(self.members)
         table, target = self._encode(X, y)
+        self._feature_weights = _checked_weights(feature_weights, table.shape[1])
         if not labels_are_enough(target):
             raise ValueError(
                 f"Only {self.n_labeled_} rows are labelled (n_samples={self.n_labeled_}), but a teacher "
@@ -146,6 +153,8 @@ class Teacher(PredictorMixin):
             table.take(chosen.labeled), labels, learnt, points[: len(learnt)], points, self.seed_, self.n_jobs
         )
         answers = ask_members(members, lesson, scale, progress, self.notes_)
+        if self._feature_weights is not None:
+            answers = in_weighted_space(answers, lesson, self._feature_weights[space.feature])
         held_out = {name: answer.held_out for name, answer in answers.items()}
         weights = stack_weights(learnt, list(held_out.values()))
         self.weights_ = dict(zip(answers, weights.tolist()))
@@ -222,6 +231,18 @@ class Teacher(PredictorMixin):
         """
         check_is_fitted(self, "completed_")
         return student_target(target, self.completed_)
+
+
+def _checked_weights(weights: Any, n_features: int) -> np.ndarray | None:
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (n_features,) or not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
+        raise ValueError(
+            f"feature_weights must hold a number of at least 0 for each of the {n_features} features, "
+            "and not only zeros."
+        )
+    return found
 
 
 def _models(answers: dict[str, Answer]) -> list[Model]:
