@@ -48,7 +48,7 @@ def own_data(folder):
 class TestNames:
     def test_bundled(self, folder):
         given = read(["digits"], labels=100, seed=1)
-        assert given.X.shape == (1797, 64)
+        assert given.data.X.shape == (1797, 64)
         assert int(given.target.labeled.sum()) == 100
         assert given.notes[:4] == [
             "classification, 10 classes, 100 of 1797 rows labelled",
@@ -60,7 +60,7 @@ class TestNames:
 
     def test_of_the_data_folder(self, folder, monkeypatch):
         monkeypatch.setenv("SEMIRANK_DATA", str(own_data(folder)))
-        assert read(["Tiny"]).X.names == ("a", "b")
+        assert read(["Tiny"]).data.X.names == ("a", "b")
 
     def test_fetched_ones_are_found_beside_a_data_folder(self, folder, monkeypatch):
         from semirank.datasets.download import fetch
@@ -68,20 +68,20 @@ class TestNames:
         fetch("Digits")
         monkeypatch.setenv("SEMIRANK_DATA", str(own_data(folder)))
         given = read(["Digits"])
-        assert given.X.shape == (1797, 64)
+        assert given.data.X.shape == (1797, 64)
         scope = {}
         exec("\n".join(given.lines), scope)
-        assert np.array_equal(scope["data"].X.values, given.X.values)
+        assert np.array_equal(scope["data"].X.values, given.data.X.values)
 
     def test_a_file_of_that_name_wins(self, folder):
         (folder / "Digits").write_text(
             "@relation r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,q\n"
         )
-        assert read(["Digits"]).X.names == ("a",)
+        assert read(["Digits"]).data.X.names == ("a",)
 
     def test_a_folder_of_that_name_does_not(self, folder):
         (folder / "Digits").mkdir()
-        assert len(read(["Digits"]).X) == 1797
+        assert len(read(["Digits"]).data) == 1797
 
     @pytest.mark.parametrize(
         ("words", "message"),

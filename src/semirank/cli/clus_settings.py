@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..data.read_clus_settings import ClusSettings, clus_data, number, read_clus_settings, values_of
+from ..data.read_clus_settings import ClusSettings, clus_data, read_clus_settings, values_of
 from ..data.summary import describe_target
 from ..data.tasks import CLASSES, TASKS
 from ..trees.scores import IMPORTANCES
@@ -48,6 +48,7 @@ def read_settings(path: Path, method: str, seed: int, more: dict[str, Any]) -> I
     from there, which win.
     """
     settings = read_clus_settings(path)
+    settings.used.add(("attributes", "clustering"))
     given = clus_data(settings)
     drop = [*given.options.pop("drop", []), *more.pop("drop", [])]
     options = given.options | ({"drop": drop} if drop else {}) | more
@@ -60,24 +61,25 @@ def read_settings(path: Path, method: str, seed: int, more: dict[str, Any]) -> I
         notes.append(f"the target of {given.files[1].name} does not count: its rows are the unlabelled ones")
     wanted = _method(settings, method)
     kept = _labels_to_keep(settings, target)
+    drawn = _seed(settings, seed)
     if kept is not None:
         from ..data.keep_labels import keep_labels
 
-        drawn = _seed(settings, seed)
         target = keep_labels(target, kept, random_state=drawn)
         lines.append(f"y = sr.keep_labels(y, {kept}, random_state={drawn})")
         share = settings.get("SemiSupervised", "PercentageLabeled")
         notes.append(f"{share} % of the labels, {kept}, were kept at random with seed {drawn}")
-    params = {"method": wanted, "random_state": _seed(settings, seed)}
-    used = {("data", "file"), ("general", "randomseed"), ("semisupervised", "unlabeleddata")}
-    used |= {("attributes", name) for name in ("target", "disable", "key", "descriptive", "clustering")}
-    used |= {("hierarchical", "wparam"), ("semisupervised", "percentagelabeled")}
-    notes += _parameters(settings, wanted, data.task, len(data), params, used)
+    params: dict[str, Any] = {"method": wanted, "random_state": drawn}
+    if (threads := settings.number("Ensemble", "NumberOfThreads")) is not None:
+        params["n_jobs"] = max(1, int(threads))
+    if wanted == _RELIEF:
+        _relief(settings, data.task, len(data), params, notes)
+    elif wanted == _FOREST:
+        _forest(settings, params, notes)
     before = describe_target(data.target)
     rest = [note for note in with_columns(data, data.notes) if note not in before]
-    notes = [*describe_target(target), *notes, *rest, *_left(settings, used)]
-    found = Input(data.X, target, notes, lines, params, None, data.columns)
-    return found._replace(positions=data.positions)
+    notes = [*describe_target(target), *notes, *rest, *_left(settings)]
+    return Input(data, target, notes, lines, params)
 
 
 def _method(settings: ClusSettings, method: str) -> str:
@@ -93,7 +95,7 @@ def _seed(settings: ClusSettings, seed: int) -> int:
     given = settings.get("General", "RandomSeed")
     if seed or given is None:
         return seed
-    return int(number(given, settings, "General", "RandomSeed")) % 2**31
+    return int(settings.as_number(given, "General", "RandomSeed")) % 2**31
 
 
 def _labels_to_keep(settings: ClusSettings, target: Any) -> int | None:
@@ -101,68 +103,39 @@ def _labels_to_keep(settings: ClusSettings, target: Any) -> int | None:
     share = settings.get("SemiSupervised", "PercentageLabeled")
     if share is None or not target.labeled.all():
         return None
-    part = number(share, settings, "SemiSupervised", "PercentageLabeled") / 100
+    part = settings.as_number(share, "SemiSupervised", "PercentageLabeled") / 100
     if not 0 < part <= 1:
         raise ValueError(f"{settings.path.name}: PercentageLabeled = {share} is no share of 100.")
     return max(2, round(part * len(target)))
 
 
-def _parameters(
-    settings: ClusSettings,
-    method: str,
-    task: str,
-    n_rows: int,
-    params: dict[str, Any],
-    used: set[tuple[str, str]],
-) -> list[str]:
-    """Fill `params` with those of the ranker; what was decided as notes, `used` collects the settings."""
-    notes: list[str] = []
-
-    def take(section: str, name: str) -> str | None:
-        used.add((section.lower(), name.lower()))
-        return settings.get(section, name)
-
-    def largest(section: str, name: str) -> float | None:
-        """The largest number of a list; a share of 1, or -1, is all."""
-        given = take(section, name)
-        if given is None:
-            return None
-        each = [number(value, settings, section, name) for value in values_of(given)]
-        best = -1.0 if min(each) < 0 else max(each)
-        if len(each) > 1:
-            notes.append(f"of {settings.spelled[section.lower(), name.lower()]} only {best:g} was run")
-        return best
-
-    threads = take("Ensemble", "NumberOfThreads")
-    if threads is not None:
-        params["n_jobs"] = max(1, int(number(threads, settings, "Ensemble", "NumberOfThreads")))
-    if method == _RELIEF:
-        _relief(take, largest, settings, task, n_rows, params)
-    elif method == _FOREST:
-        _forest(take, largest, settings, params, notes)
-    return notes
+def _largest(settings: ClusSettings, section: str, name: str, notes: list[str]) -> float | None:
+    """The largest number of a list; a share of 1, or -1, is all."""
+    if settings.get(section, name) is None:
+        return None
+    each = settings.numbers(section, name)
+    best = -1.0 if min(each) < 0 else max(each)
+    if len(each) > 1:
+        notes.append(f"of {settings.spelled[section.lower(), name.lower()]} only {best:g} was run")
+    return best
 
 
-def _relief(
-    take: Any, largest: Any, settings: ClusSettings, task: str, n_rows: int, params: dict[str, Any]
-) -> None:
-    if (k := largest("Relief", "Neighbours")) is not None:
+def _relief(settings: ClusSettings, task: str, n_rows: int, params: dict[str, Any], notes: list[str]) -> None:
+    if (k := _largest(settings, "Relief", "Neighbours", notes)) is not None:
         params["n_neighbors"] = max(1, int(k))
-    m = largest("Relief", "Iterations")
+    m = _largest(settings, "Relief", "Iterations", notes)
     if m is not None and m > 0 and m != 1:
         params["n_iterations"] = max(1, round(m * n_rows)) if m < 1 else min(n_rows, int(m))
-    weighted, sigma = take("Relief", "WeightNeighbours"), take("Relief", "WeightingSigma")
+    weighted, sigma = settings.get("Relief", "WeightNeighbours"), settings.get("Relief", "WeightingSigma")
     if weighted is not None and weighted.lower() in ("yes", "true"):
-        params["neighbor_weights"] = number(sigma or "0.5", settings, "Relief", "WeightingSigma")
+        params["neighbor_weights"] = settings.as_number(sigma or "0.5", "Relief", "WeightingSigma")
     if TASKS[task].kind == CLASSES:
         params["form"] = "per_class"
     _supervised(settings, params)
 
 
-def _forest(
-    take: Any, largest: Any, settings: ClusSettings, params: dict[str, Any], notes: list[str]
-) -> None:
-    ensemble = take("Ensemble", "EnsembleMethod")
+def _forest(settings: ClusSettings, params: dict[str, Any], notes: list[str]) -> None:
+    ensemble = settings.get("Ensemble", "EnsembleMethod")
     if ensemble is None:
         notes.append("the settings name no ensemble; a single tree has no ranking, so a random forest ranks")
     elif ensemble.lower() in _ENSEMBLES:
@@ -172,39 +145,35 @@ def _forest(
             f"{settings.path.name}: {settings.spelled['ensemble', 'ensemblemethod']} has no equivalent; "
             "there are RForest, ExtraTrees and Bagging."
         )
-    if (trees := largest("Ensemble", "Iterations")) is not None:
+    if (trees := _largest(settings, "Ensemble", "Iterations", notes)) is not None:
         params["n_estimators"] = max(1, int(trees))
-    subspaces = take("Ensemble", "SelectRandomSubspaces")
+    subspaces = settings.get("Ensemble", "SelectRandomSubspaces")
     if subspaces is not None and subspaces.lower() == "sqrt":
         params["max_features"] = "sqrt"
-    elif subspaces is not None:
-        count = number(subspaces, settings, "Ensemble", "SelectRandomSubspaces")
+    elif (count := settings.number("Ensemble", "SelectRandomSubspaces")) is not None:
         params["max_features"] = int(count) if count >= 1 else (count or None)
-    names = [name.lower() for name in values_of(take("Ensemble", "FeatureRanking") or "")]
+    names = [name.lower() for name in values_of(settings.get("Ensemble", "FeatureRanking") or "")]
     known = [name for name in names if name in IMPORTANCES]
     if known:
         params["importance"] = known[0] if len(known) == 1 else known
     if lost := [name for name in names if name not in IMPORTANCES and name != "none"]:
         notes.append(f"[Ensemble] FeatureRanking: {', '.join(lost)} has no equivalent")
-    if (leaf := take("Model", "MinimalWeight")) is not None:
-        params["min_samples_leaf"] = max(1, round(number(leaf, settings, "Model", "MinimalWeight")))
-    depth = take("Constraints", "MaxDepth")
+    if (leaf := settings.number("Model", "MinimalWeight")) is not None:
+        params["min_samples_leaf"] = max(1, round(leaf))
+    depth = settings.get("Constraints", "MaxDepth")
     if depth is not None and depth.lower() not in ("infinity", "-1"):
-        params["max_depth"] = int(number(depth, settings, "Constraints", "MaxDepth"))
+        params["max_depth"] = int(settings.as_number(depth, "Constraints", "MaxDepth"))
     if _supervised(settings, params):
         return
-    weights = [
-        number(value, settings, "SemiSupervised", "PossibleWeights")
-        for value in values_of(take("SemiSupervised", "PossibleWeights") or "")
-    ]
+    weights = settings.numbers("SemiSupervised", "PossibleWeights")
     if len(weights) == 1:
         params["supervision"] = weights[0]
         return
     params["supervision"] = "cv"
     if weights:
         params["supervision_grid"] = weights
-    if (folds := take("SemiSupervised", "InternalFolds")) is not None:
-        params["n_folds"] = int(number(folds, settings, "SemiSupervised", "InternalFolds"))
+    if (folds := settings.number("SemiSupervised", "InternalFolds")) is not None:
+        params["n_folds"] = int(folds)
 
 
 def _supervised(settings: ClusSettings, params: dict[str, Any]) -> bool:
@@ -215,13 +184,13 @@ def _supervised(settings: ClusSettings, params: dict[str, Any]) -> bool:
     return True
 
 
-def _left(settings: ClusSettings, used: set[tuple[str, str]]) -> list[str]:
+def _left(settings: ClusSettings) -> list[str]:
     """What has no equivalent, and what plays no part in a ranking."""
     lost: list[str] = []
     idle: list[str] = []
     for place, words in settings.spelled.items():
         section, name = place
-        if place in used or settings.sections[section][name].lower() in _ALWAYS.get(place, ()):
+        if place in settings.used or settings.sections[section][name].lower() in _ALWAYS.get(place, ()):
             continue
         parts = _NO_PART.get(section, ())
         (idle if name in parts or "*" in parts else lost).append(words)

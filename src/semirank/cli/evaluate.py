@@ -163,8 +163,9 @@ def _protocol(
     if neighbors is not None:
         raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
     found: dict[str, Any] = {} if judge == "knn" else {"judge": _estimator(judge)}
-    found |= {name: True for name, asked in (("quick", quick), ("more_labels", more_labels)) if asked}
-    return found | {k: v for k, v in (("n_repeats", repeats), ("n_folds", folds)) if v is not None}
+    asked = {"quick": quick or None, "more_labels": more_labels or None}
+    asked |= {"n_repeats": repeats, "n_folds": folds}
+    return found | {name: value for name, value in asked.items() if value is not None}
 
 
 def _paper_protocol(
@@ -217,24 +218,19 @@ def _evaluate(given: Input, params: dict[str, Any], cache: Path | None, quiet: b
 
     params |= given.params
     found = compute(
-        lambda progress: judge(given.X, given.target, cache=cache, progress=progress, **params),
+        lambda progress: judge(given.data.X, given.target, cache=cache, progress=progress, **params),
         given.notes,
         quiet,
         params["method"] if params["method"] in METHODS else "auto",
     )
-    made = _reproduced(given, params)
+    lines = list(given.lines)
+    if "judge" in params:  # an estimator is imported first
+        made_by = type(params["judge"])
+        lines.insert(0, f"from {made_by.__module__.rsplit('._', 1)[0]} import {made_by.__name__}")
+    made = origin(lines, "found = sr.evaluate", params)
     made["python"] += "\nranking = found.ranking"
     ranking = replace(found.ranking, origin=made, columns=given.column_table())
     return replace(found, ranking=ranking)
-
-
-def _reproduced(given: Input, params: dict[str, Any]) -> dict[str, str]:
-    """The lines that do the same in Python; an estimator is imported first."""
-    lines = list(given.lines)
-    if "judge" in params:
-        made = type(params["judge"])
-        lines.insert(0, f"from {made.__module__.rsplit('._', 1)[0]} import {made.__name__}")
-    return origin(lines, "found = sr.evaluate", params)
 
 
 def _label_curves(
@@ -244,9 +240,9 @@ def _label_curves(
 
     params |= given.params
     if given.n_train is not None and use_test_part:
-        params["test"] = range(given.n_train, len(given.X))
+        params["test"] = range(given.n_train, len(given.data.X))
     found = compute(
-        lambda progress: label_curves(given.X, given.target, cache=cache, progress=progress, **params),
+        lambda progress: label_curves(given.data.X, given.target, cache=cache, progress=progress, **params),
         given.notes,
         quiet,
     )

@@ -15,7 +15,6 @@ from ..runtime.messages import plural
 if TYPE_CHECKING:
     from ..data.column_summary import ColumnSummary
     from ..data.dataset import Dataset
-    from ..data.table import Table
     from ..data.target import Target
 
 # Parameters of --set that say how to read the target; the others are for the ranker.
@@ -31,26 +30,25 @@ _SETS_LINE = "y = [c if c is None else {p.strip() for p in str(c).split(';') if 
 class Input(NamedTuple):
     """What a command works on, and the Python lines that make the same (`data.X` and `y`).
 
-    `params` are what --set gave for the ranker; `n_train` rows come before a predefined test part; `columns`
-    says what was understood of each, `positions` which columns of the file the features are.
+    `target` may hide labels that the data have; `params` are what --set gave for the ranker; `n_train` rows
+    come before a predefined test part.
     """
 
-    X: Table
+    data: Dataset
     target: Target
     notes: list[str]
     lines: list[str]
     params: dict[str, Any]
     n_train: int | None = None
-    columns: Sequence[ColumnSummary] = ()
-    positions: tuple[int, ...] = ()
 
     def column_table(self) -> list[dict[str, Any]]:
         """The columns as a ranking keeps them."""
-        return [column._asdict() for column in self.columns]
+        return [column._asdict() for column in self.data.columns]
 
     def file_positions(self) -> tuple[int, ...] | None:
-        """The same as a ranking keeps them: nothing where the features are the first columns."""
-        return None if self.positions == tuple(range(len(self.positions))) else self.positions
+        """Which columns of the file the features are; nothing where they are the first ones."""
+        positions = self.data.positions
+        return None if positions == tuple(range(len(positions))) else positions
 
 
 def read(
@@ -116,8 +114,8 @@ def describe_columns(
         from ..judging.data_warnings import data_warnings
 
         found = read(files, **given)
-        warnings = [warning._asdict() for warning in data_warnings(found.X, found.target)]
-        return with_warnings(found.columns, warnings), found.notes, warnings
+        warnings = [warning._asdict() for warning in data_warnings(found.data.X, found.target)]
+        return with_warnings(found.data.columns, warnings), found.notes, warnings
     options = {name: given[name] for name in ("numeric", "nominal", "missing") if given[name]}
     options |= {"decimal": given["decimal"]} if given["decimal"] else {}
     for name in ("drop", "unlabeled"):
@@ -163,14 +161,13 @@ def _read_registered(name: str, params: dict[str, Any]) -> Input:
     # The data folder comes first; what was fetched before there was one is in the cache.
     elsewhere = entry.name not in available().present and entry.name in available(cache_folder()).present
     folder = cache_folder() if elsewhere else None
-    opened = open_dataset(entry.name, folder)
+    _, data, n_train, _ = open_dataset(entry.name, folder)
     arguments = repr(entry.name) if folder is None else f"{entry.name!r}, {str(folder)!r}"
     lines = ["import semirank as sr", "from semirank.study import open_dataset", ""]
     lines += [f"data = open_dataset({arguments}).dataset", "y = data.target"]
-    first, *rest = opened.dataset.notes
+    first, *rest = data.notes
     notes = [first, f"the data come from the registry: {entry.name}", *rest]
-    data = opened.dataset
-    return Input(data.X, data.target, notes, lines, params, opened.n_train, data.columns, data.positions)
+    return Input(data, data.target, notes, lines, params, n_train)
 
 
 def _read_files(
@@ -189,16 +186,14 @@ def _read_files(
     if labels_from_column is None:
         data, line = load_files(files, options if tree is None else options | {"hierarchy": tree})
         lines += [line, "y = data.target"]
-        notes = with_columns(data, data.notes)
-        return Input(data.X, data.target, notes, lines, params, None, data.columns, data.positions)
+        return Input(data, data.target, with_columns(data, data.notes), lines, params)
     task = options.get("task", "auto")
     if task not in ("auto", "multi_label", "hierarchical"):
         raise ValueError(f"--labels-from-column gives sets of labels, which do not fit --task {task}.")
     decay = options.pop("hierarchy_decay", 0.75)
     data, line = load_files(files, options | {"targets": [labels_from_column], "task": "classification"})
     target, notes, more = _label_sets(data, tree, decay)
-    notes = with_columns(data, notes)
-    return Input(data.X, target, notes, [*lines, line, *more], params, None, data.columns, data.positions)
+    return Input(data, target, with_columns(data, notes), [*lines, line, *more], params)
 
 
 def with_columns(data: Dataset, notes: Sequence[str]) -> list[str]:

@@ -64,7 +64,7 @@ def rank(
     params = chosen | {"random_state": seed, "n_jobs": jobs} | given.params
     if names := split_commas(importance):
         params["importance"] = names if len(names) > 1 else names[0]
-    ranking = rank_with_progress(given.X, given.target, params, given.notes, quiet)
+    ranking = rank_with_progress(given.data.X, given.target, params, given.notes, quiet)
     made = origin(given.lines, "ranking = sr.rank", params)
     ranking = replace(ranking, origin=made, columns=given.column_table(), positions=given.file_positions())
     deliver_ranking(ranking, out or [], as_json=as_json, quiet=quiet, safe_csv=not plain_csv)

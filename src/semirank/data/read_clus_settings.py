@@ -12,6 +12,7 @@ from .read_text import read_text
 _SECTION = re.compile(r"\[([^\[\]]*)\]")
 _POSITIONS = re.compile(r"\d{1,9}(-\d{1,9})?")
 _NOTHING = ("", "none", "0")
+_DECAYING = "expavgparentweight"  # the weights of Def. 1.1
 
 
 class ClusSettings(NamedTuple):
@@ -24,15 +25,36 @@ class ClusSettings(NamedTuple):
         Values by section and name, both in lower case.
     spelled : dict of (str, str) to str
         How the file spells each of them: "[Tree] PruningMethod = M5".
+    used : set of (str, str)
+        Those that were asked for.
     """
 
     path: Path
     sections: dict[str, dict[str, str]]
     spelled: dict[tuple[str, str], str]
+    used: set[tuple[str, str]]
 
     def get(self, section: str, name: str) -> str | None:
         """A value, or None where the file does not give it."""
+        self.used.add((section.lower(), name.lower()))
         return self.sections.get(section.lower(), {}).get(name.lower())
+
+    def number(self, section: str, name: str) -> float | None:
+        """The same of a value that must be a number."""
+        given = self.get(section, name)
+        return None if given is None else self.as_number(given, section, name)
+
+    def numbers(self, section: str, name: str) -> list[float]:
+        """The numbers of a list."""
+        return [self.as_number(part, section, name) for part in values_of(self.get(section, name) or "")]
+
+    def as_number(self, text: str, section: str, name: str) -> float:
+        """A value, or a part of it, as the number that it must be."""
+        try:
+            return float(text)
+        except ValueError:
+            where = self.spelled[section.lower(), name.lower()]
+            raise ValueError(f"{self.path.name}: {short(where)} needs a number.") from None
 
 
 def read_clus_settings(path: Path) -> ClusSettings:
@@ -63,7 +85,7 @@ def read_clus_settings(path: Path) -> ClusSettings:
             raise ValueError(f"{path.name}, line {number}: {short(line)} is {what}.")
         sections[section.lower()][name.lower()] = value
         spelled[section.lower(), name.lower()] = f"[{section}] {name} = {value}"
-    return ClusSettings(path, sections, spelled)
+    return ClusSettings(path, sections, spelled, set())
 
 
 def values_of(text: str) -> list[str]:
@@ -105,19 +127,10 @@ def clus_data(settings: ClusSettings) -> ClusData:
     options: dict[str, Any] = {"targets": targets} if targets else {}
     options |= {"features": features} if features else {}
     options |= {"drop": left_out} if left_out else {}
-    weight, decay = settings.get("Hierarchical", "WType"), settings.get("Hierarchical", "WParam")
-    if decay is not None and (weight is None or weight.lower() == "expavgparentweight"):
-        options["hierarchy_decay"] = number(decay, settings, "Hierarchical", "WParam")
+    decay = settings.get("Hierarchical", "WParam")
+    if decay is not None and settings.sections["hierarchical"].get("wtype", _DECAYING).lower() == _DECAYING:
+        options["hierarchy_decay"] = settings.as_number(decay, "Hierarchical", "WParam")
     return ClusData(files, options | {"sparse_base": 1}, unlabeled)
-
-
-def number(text: str, settings: ClusSettings, section: str, name: str) -> float:
-    """A value that must be a number."""
-    try:
-        return float(text)
-    except ValueError:
-        where = settings.spelled[section.lower(), name.lower()]
-        raise ValueError(f"{settings.path.name}: {short(where)} needs a number.") from None
 
 
 def _positions(settings: ClusSettings, name: str) -> list[int]:
