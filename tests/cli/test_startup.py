@@ -89,7 +89,7 @@ def compiled():
                 found[name] = list(kernel.signatures)
     return found
 
-precompile.compile_later("forest")
+precompile.LATER["forest"]()
 before = compiled()
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(60, 3)), rng.integers(2, size=60).astype(float)

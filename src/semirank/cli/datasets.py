@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import terminal
-from .options import Json, Quiet, help_if_alone
+from .options import Json, Quiet, group
 
 if TYPE_CHECKING:
     from ..datasets.registry import Entry
@@ -38,13 +38,7 @@ PRINTED = {
 }
 
 
-datasets = typer.Typer(
-    name="datasets",
-    help="The data sets of the study: which there are, and how to get them.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    callback=help_if_alone,
-)
+datasets = group("datasets", "The data sets of the study: which there are, and how to get them.")
 
 
 @datasets.command("list")

@@ -54,15 +54,8 @@ def describe(
 def _show(columns: Sequence[ColumnSummary]) -> None:
     from ..results.text_table import clipped, printable
 
-    rows = [
-        [
-            clipped(printable(c.name)),
-            c.role,
-            c.kind,
-            clipped(printable(c.values)),
-            str(c.missing or ""),
-            c.odd,
-        ]
-        for c in columns
-    ]
-    terminal.show_table(_HEAD, [[*row[:5], printable(row[5])] for row in rows])
+    rows = []
+    for c in columns:
+        name, values = clipped(printable(c.name)), clipped(printable(c.values))
+        rows.append([name, c.role, c.kind, values, str(c.missing or ""), printable(c.odd)])
+    terminal.show_table(_HEAD, rows)

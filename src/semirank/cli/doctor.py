@@ -21,12 +21,6 @@ def doctor() -> None:
 
     Versions, threads, the state of the compiled kernels, and a small ranking by every method.
     """
-    if not examine():
-        raise typer.Exit(1)
-
-
-def examine() -> bool:
-    """Print the state of the installation; False if the self-test fails."""
     import platform
 
     print(f"semirank {__version__}, Python {platform.python_version()}, {platform.platform()}\n")
@@ -43,7 +37,8 @@ def examine() -> bool:
     ]
     terminal.show_table(["machine", ""], rows)
     print()
-    return _self_test()
+    if not _self_test():
+        raise typer.Exit(1)
 
 
 def _version(package: str) -> str | None:

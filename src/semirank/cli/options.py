@@ -102,6 +102,13 @@ PlainCsv = Annotated[
 ]
 
 
+def group(name: str, what: str) -> typer.Typer:
+    """A group of commands."""
+    return typer.Typer(
+        name=name, help=what, rich_markup_mode=None, invoke_without_command=True, callback=help_if_alone
+    )
+
+
 def help_if_alone(context: typer.Context) -> None:
     """A group of commands without one of them shows what there is."""
     if context.invoked_subcommand is None:

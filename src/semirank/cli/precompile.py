@@ -28,7 +28,7 @@ def say_if_compiling(method: str) -> None:
     needed = _import(row.kernels)
     if not all(map(jit.compiled, needed)):
         say("compiling kernels, once per machine ...")
-        if row.name in _LATER:
+        if row.name in LATER:
             start_precompiling(row.name)
 
 
@@ -48,7 +48,7 @@ def start_precompiling(method: str) -> None:
     """Compile the later kernels of a method in another process, if there is a second core."""
     if (os.cpu_count() or 1) < 2:
         return
-    code = f"from semirank.cli.precompile import compile_later; compile_later({method!r})"
+    code = f"from semirank.cli.precompile import LATER; LATER[{method!r}]()"
     command = [sys.executable, "-c", code]
     nothing = subprocess.DEVNULL
     with suppress(OSError):  # a convenience: without it the same kernels are compiled when they are needed
@@ -61,11 +61,6 @@ def stop_precompiling() -> None:
         process = _running.pop()
         process.kill()
         process.wait()
-
-
-def compile_later(method: str) -> None:
-    """Compile what this method needs after its first trees."""
-    _LATER[method]()
 
 
 def _use_scores() -> None:
@@ -106,4 +101,5 @@ def _use_parts() -> None:
     ranker.fit(x, y)
 
 
-_LATER = {"forest": _use_scores, "consensus": _use_parts}
+# Compiles what a method needs after its first trees.
+LATER = {"forest": _use_scores, "consensus": _use_parts}

@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import terminal
-from .options import help_if_alone
+from .options import group
 
 if TYPE_CHECKING:
     from ..study.job import Job
     from ..study.records import Record
     from ..study.run import Pace, RunProgress, Summary
+    from ..study.store import Store
 
-study = typer.Typer(
-    name="study",
-    help="Run the paper's experiment and make its tables and figures.",
-    rich_markup_mode=None,
-    invoke_without_command=True,
-    callback=help_if_alone,
-)
+study = group("study", "Run the paper's experiment and make its tables and figures.")
 
 StoreFile = Annotated[
     Path, typer.Option("--store", "-s", metavar="FILE", help="The SQLite file of the study.")
@@ -195,12 +190,14 @@ def export(
     ] = None,
 ) -> None:
     """Write the finished jobs to a file, from which a run can go on elsewhere."""
+    from ..study.store import Store
     from ..study.transfer import export_rankings, export_store
 
     if out is None and rankings is None:
         raise ValueError("There is nothing to write; name a file with --out, with --rankings, or both.")
     if out is not None:
-        _warn_of_losses(store)
+        with Store(store, read_only=True) as opened:
+            _warn_of_losses(opened)
         terminal.say(f"wrote {export_store(store, out, short=short)} jobs to {out}")
     if rankings is not None:
         terminal.say(f"wrote {export_rankings(store, rankings)} rankings to {rankings}")
@@ -222,20 +219,15 @@ def import_(
 def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write the tables, beside the paper's figures, as Markdown and CSV."""
     from ..study.plan import WORTH
-    from ..study.store import Store
     from ..study.tables import write_tables
+    from ..study.worth_page import write_worth_tables
 
-    found = _records(store)
-    with Store(store, read_only=True) as opened:
-        jobs = opened.jobs()
-        preset, seed = opened.preset_and_seed()
+    found, jobs, preset, seed = _finished(store)
     properties = _properties(store, data)
     if preset == WORTH:
-        from ..study.worth_page import write_worth_tables
-
         _tell(write_worth_tables(found, _made(out), jobs=jobs, properties=properties, seed=seed))
-        return
-    _tell(write_tables(found, _made(out), jobs=jobs, properties=properties))
+    else:
+        _tell(write_tables(found, _made(out), jobs=jobs, properties=properties))
 
 
 @study.command()
@@ -243,33 +235,23 @@ def figures(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Draw the curves over the number of labels and the critical-difference diagrams."""
     from ..study.figures import write_figures
     from ..study.plan import WORTH
-    from ..study.store import Store
+    from ..study.worth_figures import write_worth_figures
+    from ..study.worth_page import worth_results
 
-    found = _records(store)
-    with Store(store, read_only=True) as opened:
-        jobs = opened.jobs()
-        preset, seed = opened.preset_and_seed()
+    found, jobs, preset, seed = _finished(store)
     if preset == WORTH:
-        from ..study.worth_figures import write_worth_figures
-        from ..study.worth_page import worth_results
-
         results, _, _ = worth_results(found, jobs, seed)
         _tell(write_worth_figures(results, _made(out), _properties(store, data)))
-        return
-    _tell(write_figures(found, _made(out)))
+    else:
+        _tell(write_figures(found, _made(out)))
 
 
 @study.command()
 def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write one HTML page with all tables and figures."""
     from ..study.report import page_path, write_report
-    from ..study.store import Store
 
-    _refuse_worth(store)
-    found = _records(store)
-    with Store(store, read_only=True) as opened:
-        preset, seed = opened.preset_and_seed()
-        jobs = opened.jobs()
+    found, jobs, preset, seed = _finished(store, for_page=True)
     states = [job.state for job in jobs]
     notes = [f"Preset {preset} with seed {seed}: {states.count('done')} of {len(states)} jobs are done."]
     if failed := states.count("failed"):
@@ -331,33 +313,27 @@ def _words(now: RunProgress) -> str:
     return failed + left
 
 
-def _records(store: Path) -> list[Record]:
-    from ..study.store import records
-
-    _warn_of_losses(store)
-    found = records(store)
-    if not found:
-        raise ValueError(f"{store} holds no finished job yet; `semirank study run` does them.")
-    return found
-
-
-def _warn_of_losses(store: Path) -> None:
-    from ..study.store import Store
-
-    with Store(store, read_only=True) as opened:
-        if opened.lost:
-            terminal.say(opened.lost)
-
-
-def _refuse_worth(store: Path) -> None:
-    """The page is of the paper's experiment."""
+def _finished(store: Path, *, for_page: bool = False) -> tuple[list[Record], list[Job], str, int]:
+    """What was judged, all jobs, the preset and the seed; the page is of the paper's experiment alone."""
     from ..study.plan import WORTH
     from ..study.store import Store
 
     with Store(store, read_only=True) as opened:
-        preset, _ = opened.preset_and_seed()
-    if preset == WORTH:
-        raise ValueError(f"{store} holds the preset {WORTH!r}, which has tables and figures, but no page.")
+        preset, seed = opened.preset_and_seed()
+        if for_page and preset == WORTH:
+            raise ValueError(
+                f"{store} holds the preset {WORTH!r}, which has tables and figures, but no page."
+            )
+        _warn_of_losses(opened)
+        found, jobs = opened.records(), opened.jobs()
+    if not found:
+        raise ValueError(f"{store} holds no finished job yet; `semirank study run` does them.")
+    return found, jobs, preset, seed
+
+
+def _warn_of_losses(opened: Store) -> None:
+    if opened.lost:
+        terminal.say(opened.lost)
 
 
 def _properties(store: Path, data: Path | None) -> dict[str, dict[str, float]]:
