@@ -57,26 +57,27 @@ class NamedColumn:
     name: str
 
 
-def frame_kind(X: Any) -> str | None:
-    """ "pandas", "polars" or "pyarrow" for a table of theirs or of a subclass, without any import."""
-    for kind in type(X).__mro__:
-        library = kind.__module__.partition(".")[0]
-        if (library, kind.__name__) in _FRAMES:
-            return library
-    return None
-
-
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
+_SERIES = {("polars", "Series"), ("pyarrow", "ChunkedArray"), ("pyarrow", "Array")}
+
+
+def _classes(X: Any) -> set[tuple[str, str]]:
+    """Library and name of the class of X and of all that it is made from, without any import."""
+    return {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(X).__mro__}
+
+
+def frame_kind(X: Any) -> str | None:
+    """ "pandas", "polars" or "pyarrow" for a table of theirs or of a subclass."""
+    return next((library for library, _ in _classes(X) & _FRAMES), None)
 
 
 def native_frame(X: Any) -> Any:
     """A frame to read column by column: lazy ones collected, those of other libraries as Arrow tables."""
     if frame_kind(X) is not None or isinstance(X, np.ndarray | list | tuple):
         return X
-    kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(X).__mro__}
-    if ("polars", "LazyFrame") in kinds:
+    if ("polars", "LazyFrame") in _classes(X):
         return X.collect()
-    if kinds & {("narwhals", "DataFrame"), ("narwhals", "LazyFrame")}:
+    if _classes(X) & {("narwhals", "DataFrame"), ("narwhals", "LazyFrame")}:
         return native_frame(X.to_native())
     if hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns") and series_kind(X) is None:
         import pyarrow
@@ -92,26 +93,17 @@ def column_names(frame: Any) -> list[Any]:
 
 def series_kind(y: Any) -> str | None:
     """ "pandas", "polars" or "pyarrow" for a column (or pandas array or index) of theirs."""
-    if frame_kind(y):
+    classes = _classes(y)
+    if classes & _FRAMES:
         return None
-    for kind in type(y).__mro__:
-        library = kind.__module__.partition(".")[0]
-        if library == "pandas":
-            return library
-        if (library, kind.__name__) in _SERIES:
-            return library
-    return None
-
-
-_SERIES = {("polars", "Series"), ("pyarrow", "ChunkedArray"), ("pyarrow", "Array")}
+    return next(
+        (library for library, name in classes if library == "pandas" or (library, name) in _SERIES), None
+    )
 
 
 def is_anndata(X: Any) -> bool:
-    """Whether X is an AnnData object, or of a class made from it, without importing anndata."""
-    return any(
-        kind.__name__ == "AnnData" and kind.__module__.partition(".")[0] == "anndata"
-        for kind in type(X).__mro__
-    )
+    """Whether X is an AnnData object, or of a class made from it."""
+    return ("anndata", "AnnData") in _classes(X)
 
 
 def make_dense(values: Any, what: str) -> Any:
@@ -158,10 +150,8 @@ def split_columns(data: Any) -> Iterable[Any]:
 
 def read_column(values: Any, name: str) -> Column:
     """Read one column of an array or frame."""
-    kind = series_kind(values)
     readers = {"pandas": pandas_column, "polars": polars_column, "pyarrow": arrow_column}
-    read = readers.get(kind or "", array_column)
-    return read(values, name)
+    return readers.get(series_kind(values) or "", array_column)(values, name)
 
 
 def array_column(array: np.ndarray, name: str) -> Column:
@@ -371,12 +361,12 @@ def as_nominal(column: Column, name: str) -> tuple[np.ndarray, tuple[object, ...
     return codes, tuple(distinct.astype(column.dtype).tolist())
 
 
-def as_numbers(column: Column) -> np.ndarray | None:
-    """The numbers of a column, or None if it holds text."""
+def as_numbers(column: Column, complaint: str) -> np.ndarray:
+    """The numbers of a column; refused if it holds text, after the words of a complaint."""
     if column.kind in ("number", "bool") or not column.categories:
         return column.values
     if column.kind == "text" or not all(map(is_number, column.categories)):
-        return None
+        raise ValueError(f"{complaint} holds text such as {short(str(column.categories[0]))}.")
     return recode(column.values, np.array(column.categories, dtype=np.float64))
 
 

@@ -134,7 +134,7 @@ def encode_like(X: Any, table: Table, *, estimator_name: str = "semirank") -> Ta
         columns = _table_columns(X) if isinstance(X, Table) else read_columns(data, table.names)
         for j, (column, name, fitted) in enumerate(zip(columns, table.names, table.categories)):
             if fitted is None:
-                by_feature[j] = _numbers(column, name, "a number")
+                by_feature[j] = as_numbers(column, f"Column {short(name)} should be a number, but")
             else:
                 by_feature[j] = _codes_like(column, fitted, name)
         values = np.ascontiguousarray(by_feature.T)
@@ -209,7 +209,8 @@ def table_from_columns(
         if column.kind != "number" if nominal is None else nominal[j]:
             by_feature[j], categories[j] = as_nominal(column, name)
         else:
-            by_feature[j] = _numbers(column, name, "numeric because categorical_features leaves it out")
+            wanted = "should be numeric because categorical_features leaves it out, but"
+            by_feature[j] = as_numbers(column, f"Column {short(name)} {wanted}")
     values = _finite(np.ascontiguousarray(by_feature.T), names)
     n_values = np.array([0 if c is None else len(c) for c in categories], dtype=np.int64)
     return Table(values, n_values, names, tuple(categories))
@@ -273,15 +274,6 @@ def _finite(values: np.ndarray, names: Sequence[str]) -> np.ndarray:
     if infinite.any():
         name = short(names[int(infinite.argmax())])
         raise ValueError(f"Column {name} contains infinity; replace it or make it missing (NaN).")
-    return values
-
-
-def _numbers(column: Column, name: str, expected: str) -> np.ndarray:
-    values = as_numbers(column)
-    if values is None:
-        assert column.categories
-        example = short(str(column.categories[0]))
-        raise ValueError(f"Column {short(name)} should be {expected}, but holds text such as {example}.")
     return values
 
 

@@ -236,15 +236,11 @@ def _several(given: GivenTarget, task: str) -> Target:
 
 
 def _matrix(given: GivenTarget, task: str) -> np.ndarray:
-    numbers = []
-    for name, column in zip(given.names, given.columns):
-        values = as_numbers(column)
-        if values is None:
-            assert column.categories
-            example = short(str(column.categories[0]))
-            who = "A target of several columns" if task == "auto" else f"task={task!r}"
-            raise ValueError(f"{who} needs numbers, but {short(name)} holds text such as {example}.")
-        numbers.append(values)
+    who = "A target of several columns" if task == "auto" else f"task={task!r}"
+    numbers = [
+        as_numbers(column, f"{who} needs numbers, but {short(name)}")
+        for name, column in zip(given.names, given.columns)
+    ]
     return np.ascontiguousarray(np.array(numbers).T)
 
 
