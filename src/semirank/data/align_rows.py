@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..runtime.messages import did_you_mean, short
@@ -39,21 +40,28 @@ def _index(data: Any) -> Any:
     return getattr(data, "index", None) if labelled and hasattr(data, "loc") else None
 
 
-def split_target(frame: Any, target: str | list[str]) -> tuple[Any, Any]:
-    """A frame without its target columns, and these: one column, or several as a frame."""
-    frame = native_frame(frame)
+def target_columns(target: str | Sequence[str], columns: Iterable[object], where: str) -> list[str]:
+    """The names of the target columns; refused if they are not among these columns."""
     names = [target] if isinstance(target, str) else list(target)
     if not names:
-        raise ValueError("target is an empty list; name at least one column of X.")
-    known = [str(name) for name in column_names(frame)]
+        raise ValueError(f"target is an empty list; name at least one column of {where}.")
+    known = [str(name) for name in columns]
     for name in names:
         if name not in known:
-            raise ValueError(f"There is no column {short(name)} in X{did_you_mean(name, known)}.")
+            raise ValueError(f"There is no column {short(name)} in {where}{did_you_mean(name, known)}.")
+    return names
+
+
+def split_target(frame: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
+    """A frame without its target columns, and these: one column, or several as a frame."""
+    frame = native_frame(frame)
+    names = target_columns(target, column_names(frame), "X")
     chosen = names[0] if len(names) == 1 else names
     kind = frame_kind(frame)
     if kind == "pandas":
         return frame.drop(columns=names), frame[chosen]
     if kind == "polars":
         return frame.drop(names), frame[chosen]
-    one = NamedColumn(frame.column(names[0]), names[0]) if len(names) == 1 else None
-    return frame.drop_columns(names), frame.select(names) if one is None else one
+    one = len(names) == 1
+    given = NamedColumn(frame.column(names[0]), names[0]) if one else frame.select(names)
+    return frame.drop_columns(names), given

@@ -44,22 +44,17 @@ def given_data(
     if is_anndata(X):
         X, y = read_anndata(X, y, target, params.pop("categorical_features", "from_dtype"))
     elif target is not None:
-        X, y = _target_of_frame(X, y, target)
+        X = native_frame(X)
+        if frame_kind(X) is None:
+            raise TypeError(
+                f"target= is for frames and AnnData objects, and X is of type {type(X).__name__}."
+            )
+        if y is not None:
+            raise TypeError("Either name the column of X to rank for as target=, or pass y, not both.")
+        X, y = split_target(X, target)
     if feature_names is not None:
-        X = _with_names(X, feature_names, params.pop("categorical_features", "from_dtype"))
+        if isinstance(X, Table) or frame_kind(native_frame(X)) is not None:
+            raise TypeError("feature_names= is for arrays; X has names of its own.")
+        nominal = params.pop("categorical_features", "from_dtype")
+        X = encode_features(X, categorical_features=nominal, names=list(feature_names))
     return X, y
-
-
-def _target_of_frame(X: Any, y: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
-    X = native_frame(X)
-    if frame_kind(X) is None:
-        raise TypeError(f"target= is for frames and AnnData objects, and X is of type {type(X).__name__}.")
-    if y is not None:
-        raise TypeError("Either name the column of X to rank for as target=, or pass y, not both.")
-    return split_target(X, target if isinstance(target, str) else list(target))
-
-
-def _with_names(X: Any, names: Sequence[str], categorical_features: Any) -> Table:
-    if isinstance(X, Table) or frame_kind(native_frame(X)) is not None:
-        raise TypeError("feature_names= is for arrays; X has names of its own.")
-    return encode_features(X, categorical_features=categorical_features, names=list(names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import did_you_mean
+from .align_rows import target_columns
 from .encode_features import encode_features
 
 if TYPE_CHECKING:
@@ -26,19 +26,8 @@ def read_anndata(
     if not data.var_names.is_unique:
         raise ValueError("The .var_names are not unique; call .var_names_make_unique() first.")
     if target is not None:
-        y = _columns(data.obs, target)
+        columns = target_columns(target, data.obs, ".obs")
+        y = data.obs[columns[0] if len(columns) == 1 else columns]
     matrix = data.to_memory().X if data.isbacked else data.X
     names = list(data.var_names)
     return encode_features(matrix, categorical_features=categorical_features, names=names), y
-
-
-def _columns(obs: Any, target: str | Sequence[str]) -> Any:
-    """One column, or several as a frame."""
-    names = [target] if isinstance(target, str) else list(target)
-    if not names:
-        raise ValueError("target is an empty list; name at least one column of .obs.")
-    for name in names:
-        if name not in obs:
-            known = [str(column) for column in obs.columns]
-            raise ValueError(f"There is no column {name!r} in .obs{did_you_mean(str(name), known)}.")
-    return obs[names[0]] if len(names) == 1 else obs[names]
