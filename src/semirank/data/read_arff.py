@@ -98,11 +98,12 @@ def _header(lines: list[str], file: str) -> tuple[list[Attribute], int]:
         line = raw.strip()
         keyword = line[:11].split(None, 1)[0].lower() if line else ""
         if keyword.startswith("@attribute"):
-            attribute = _attribute(line, file, number)
-            if attribute.name in attributes:
-                raise ValueError(
-                    f"{file}, line {number}: the attribute {short(attribute.name)} is declared twice."
-                )
+            try:
+                attribute = _attribute(line)
+                if attribute.name in attributes:
+                    raise ValueError(f"the attribute {short(attribute.name)} is declared twice.")
+            except ValueError as error:
+                raise ValueError(f"{file}, line {number}: {error}") from None
             attributes[attribute.name] = attribute
         elif keyword.startswith("@data"):
             if not attributes:
@@ -113,18 +114,16 @@ def _header(lines: list[str], file: str) -> tuple[list[Attribute], int]:
     raise ValueError(f"{file} has no @data line, so it is no complete ARFF file.")
 
 
-def _attribute(line: str, file: str, number: int) -> Attribute:
+def _attribute(line: str) -> Attribute:
     match = _DECLARATION.fullmatch(line)
     if match is None:
-        raise ValueError(f"{file}, line {number}: {short(line)} is not '@attribute name type'.")
+        raise ValueError(f"{short(line)} is not '@attribute name type'.")
     name, kind = _unquote(match[1]), match[2]
     if kind.startswith("{"):
         inside, brace, _ = kind[1:].rpartition("}")
         values = _split(inside) if brace else None
         if values is None:
-            raise ValueError(
-                f"{file}, line {number}: the values of {short(name)} are not written as {{a,b,c}}."
-            )
+            raise ValueError(f"the values of {short(name)} are not written as {{a,b,c}}.")
         return Attribute(name, "nominal", tuple(dict.fromkeys(v for v in values if v)))
     word = (re.match(r"[A-Za-z]*", kind) or [""])[0].lower()
     if word in _NUMERIC:
@@ -133,17 +132,10 @@ def _attribute(line: str, file: str, number: int) -> Attribute:
         return Attribute(name, word)
     if word == "hierarchical":
         entries = list(dict.fromkeys(e.strip() for e in kind[len(word) :].split(",") if e.strip()))
-        try:
-            return Attribute(name, word, (), _hierarchy(entries))
-        except ValueError as error:
-            raise ValueError(f"{file}, line {number}: {error}") from None
+        return Attribute(name, word, (), _hierarchy(entries))
     if word == "date":
-        raise ValueError(
-            f"{file}, line {number}: the attribute {short(name)} is a date; write it as a number instead."
-        )
-    raise ValueError(
-        f"{file}, line {number}: the attribute {short(name)} has the unknown type {short(kind)}."
-    )
+        raise ValueError(f"the attribute {short(name)} is a date; write it as a number instead.")
+    raise ValueError(f"the attribute {short(name)} has the unknown type {short(kind)}.")
 
 
 def _hierarchy(entries: list[str]) -> Hierarchy:

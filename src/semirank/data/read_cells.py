@@ -31,9 +31,20 @@ class Line(NamedTuple):
     def cells(self) -> list[str]:
         return self.text.split(self.delimiter)
 
-    def signs(self, text: bytes, mark: str) -> tuple[np.ndarray, np.uint8, np.uint8]:
-        """The first arguments of `parse_line`: the text in bytes, what separates cells, the decimal mark."""
-        return np.frombuffer(text, dtype=np.uint8), np.uint8(ord(self.delimiter)), np.uint8(ord(mark))
+    def parse(
+        self, mark: str, skip: np.ndarray, out: np.ndarray, places: np.ndarray
+    ) -> tuple[int, list[tuple[int, str]]]:
+        """Plain numbers into `out` without cutting the line; its number of cells, and the others as words.
+
+        `mark` is the decimal mark; the rows of `places` are the last arguments of `parse_line`.
+        """
+        from .parse_line import parse_line
+
+        text = self.text.encode("utf-8", "surrogatepass")
+        signs = np.uint8(ord(self.delimiter)), np.uint8(ord(mark))
+        n_cells, n_odd = parse_line(np.frombuffer(text, dtype=np.uint8), *signs, skip, out, *places)
+        odd = places[1:, :n_odd].T.tolist()
+        return n_cells, [(j, text[start:end].decode("utf-8", "surrogatepass")) for j, start, end in odd]
 
 
 Rows = Callable[[], Iterator[tuple[int, "list[str] | Line"]]]
@@ -77,14 +88,10 @@ def read_cells(
     used = len(header)
     while used > 1 and not header[used - 1] and n_rows and np.isnan(columns[used - 1].values).all():
         used -= 1
-    if used < len(header):
-        said.append(
-            f"{plural(len(header) - used, 'empty column')} at the end {_were(len(header) - used)} left out"
-        )
-    if body.ignored:
-        said.append(
-            f"{plural(len(body.ignored), 'empty or comment line')} {_were(len(body.ignored))} left out"
-        )
+    if (empty := len(header) - used) > 0:
+        said.append(f"{plural(empty, 'empty column')} at the end {_were(empty)} left out")
+    if ignored := len(body.ignored):
+        said.append(f"{plural(ignored, 'empty or comment line')} {_were(ignored)} left out")
     if body.marked and 2 * len(body.marked) < n_rows:
         begin = "begins" if len(body.marked) == 1 else "begin"
         said.append(
@@ -165,16 +172,13 @@ class _Numbers:
 
     def add_line(self, line: Line) -> bool:
         """Add a long line without cutting it; False if it is empty or of another length than the header."""
-        from .parse_line import parse_line
-
-        text, out = line.text.encode("utf-8", "surrogatepass"), self._out
-        n_cells, n_odd = parse_line(*line.signs(text, "."), self._skip, out, *self._places)
+        n_cells, odd = line.parse(".", self._skip, self._out, self._places)
         if n_cells != self.size or not line.text.strip(f"{line.delimiter} "):
             return False
-        for j, start, end in self._places[1:, :n_odd].T.tolist():
-            out[j] = self._value(j, text[start:end].decode("utf-8", "surrogatepass"))
+        for j, word in odd:
+            self._out[j] = self._value(j, word)
             self._skip[j] = j in self.words
-        self.flat.frombytes(out.tobytes())
+        self.flat.frombytes(self._out.tobytes())
         return True
 
     def _value(self, j: int, cell: str) -> float:
@@ -281,8 +285,6 @@ def _comma_columns(rows: Rows, body: _Body, reading: Reading) -> dict[int, Colum
     At least one number must not have three digits behind its comma, which may group digits then. The words of
     such columns mean the same (Def. 3.3); here they are read without being cut out of the lines.
     """
-    from .parse_line import parse_line
-
     size, kept = len(body.numbers), set(body.lines)
     wanted = np.zeros(size, dtype=bool)
     wanted[[j for j in body.words if reading.kinds.get(j) != "nominal"]] = reading.decimal != "."
@@ -294,12 +296,11 @@ def _comma_columns(rows: Rows, body: _Body, reading: Reading) -> dict[int, Colum
             continue
         if not isinstance(row, Line) or not wanted.any():
             return {}
-        text = row.text.encode("utf-8", "surrogatepass")
-        n_cells, n_odd = parse_line(*row.signs(text, ","), ~wanted, out, *places)
+        n_cells, odd = row.parse(",", ~wanted, out, places)
         if n_cells != size:
             return {}
-        for j, start, end in places[1:, :n_odd].T.tolist():
-            word = text[start:end].decode("utf-8", "surrogatepass").strip()
+        for j, cell in odd:
+            word = cell.strip()
             number = None if "." in word else spelled_number(word, ",")
             out[j] = np.nan if number is None else number
             wanted[j] &= number is not None or word in reading.missing
@@ -322,11 +323,6 @@ def _texts(rows: Rows, chosen: Sequence[int], body: _Body) -> dict[int, Sequence
     taken = []
     for line, row in rows():
         if line in kept:
-            cells = _first_cells(row, last)
+            cells = row.text.split(row.delimiter, last + 1) if isinstance(row, Line) else row
             taken.append(pick(cells if len(cells) > last else cells + [""] * (last + 1 - len(cells))))
     return {j: [cell.strip() for cell in cells] for j, cells in zip(chosen, zip(*taken))}
-
-
-def _first_cells(row: list[str] | Line, last: int) -> list[str]:
-    """The cells of a row at least as far as the last that is wanted."""
-    return row.text.split(row.delimiter, last + 1) if isinstance(row, Line) else row
