@@ -59,12 +59,10 @@ def read_files(paths: Sequence[Path], options: FileOptions) -> FileColumns:
                 )
     part = np.repeat(np.arange(len(files)), [len(file.columns[0].values) for file in files])
     if len(files) > 1:
-        is_nominal = [
-            j in find_columns(options.nominal, first.names, paths[0].name) for j in range(len(first.names))
-        ]
+        nominal = find_columns(options.nominal, first.names, paths[0].name)
         stacked = [
-            _stacked(columns, name, paths, nominal)
-            for columns, name, nominal in zip(zip(*(file.columns for file in files)), first.names, is_nominal)
+            _stacked([file.columns[j] for file in files], name, paths, j in nominal)
+            for j, name in enumerate(first.names)
         ]
         notes = [f"{path.name}: {note}" for path, file in zip(paths, files) for note in file.notes]
         first = first._replace(columns=stacked, notes=notes)
@@ -122,7 +120,7 @@ def _stacked(columns: Sequence[Column], name: str, paths: Sequence[Path], nomina
         columns = [_numbers_as_words(column) for column in columns]
     remarks = tuple(
         dict.fromkeys(
-            f"{remark} ({path.name})" if len(columns) > 1 and "line" in remark else remark
+            f"{remark} ({path.name})" if "line" in remark else remark
             for column, path in zip(columns, paths)
             for remark in column.remarks
         )
