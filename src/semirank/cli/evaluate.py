@@ -163,9 +163,9 @@ def _protocol(
     if neighbors is not None:
         raise ValueError("--neighbors goes with --label-counts, the paper's evaluation.")
     found: dict[str, Any] = {} if judge == "knn" else {"judge": _estimator(judge)}
-    asked = {"quick": quick or None, "more_labels": more_labels or None}
-    asked |= {"n_repeats": repeats, "n_folds": folds}
-    return found | {name: value for name, value in asked.items() if value is not None}
+    found |= {"quick": quick or None, "more_labels": more_labels or None}
+    found |= {"n_repeats": repeats, "n_folds": folds}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _paper_protocol(

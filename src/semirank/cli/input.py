@@ -235,9 +235,9 @@ def _refuse_other_targets(data: Dataset, path: Path) -> None:
 def _label_sets(data: Dataset, tree: list[Any] | None, decay: float) -> tuple[Target, list[str], list[str]]:
     """The target as sets of labels, notes and Python lines; a cell with ";" alone is a known, empty set."""
     from ..data.encode_target import encode_target
-    from ..data.summary import describe_target, target_questions
+    from ..data.summary import describe_target, plain_word, target_questions
 
-    cells = [None if cell is None else _label(cell) for cell in data.y]
+    cells = [None if cell is None else plain_word(cell) for cell in data.y]
     sets = [None if c is None else {part.strip() for part in c.split(";") if part.strip()} for c in cells]
     said = [*describe_target(data.target), *target_questions(data.target)]
     notes = [note for note in data.notes if note not in said]
@@ -247,11 +247,6 @@ def _label_sets(data: Dataset, tree: list[Any] | None, decay: float) -> tuple[Ta
     target = encode_target(sets, n_rows=len(data), notes=notes, hierarchy=tree, hierarchy_decay=decay)
     encode = f"y = encode_target(y, hierarchy=tree, hierarchy_decay={decay!r})"
     return target, notes, ["from semirank.data.encode_target import encode_target", _SETS_LINE, encode]
-
-
-def _label(cell: object) -> str:
-    """A label that looks like a number was read as one: 7.0 is the label "7"."""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def _with_fewer_labels(given: Input, labels: int, seed: int) -> Input:

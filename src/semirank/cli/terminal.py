@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TypeVar
 
@@ -90,22 +91,19 @@ def interruptible(work: Callable[[], Result]) -> Result:
 
     Whoever interrupts it ends the process by `leave`.
     """
-    results: list[Result] = []
-    errors: list[BaseException] = []
+    done: Future[Result] = Future()
 
     def call() -> None:
         try:
-            results.append(work())
+            done.set_result(work())
         except BaseException as error:
-            errors.append(error)
+            done.set_exception(error)
 
     worker = threading.Thread(target=call, name=WORKER, daemon=True)
     worker.start()
     while worker.is_alive():
         worker.join(0.1)  # without a limit, Windows would not notice Ctrl-C
-    if errors:
-        raise errors[0]
-    return results[0]
+    return done.result()
 
 
 def leave(code: int) -> NoReturn:

@@ -116,12 +116,9 @@ def list_names(names: Sequence[str]) -> str:
     >>> list_names(["a", "b"]), list_names([f"x{i}" for i in range(50)])
     ('a, b', 'x0, x1, x2, x3, x4, x5, x6, ..., x49')
     """
-    shown = [short_name(name) for name in (*names[: _SHOWN - 1], names[-1])]
-    return (
-        ", ".join(map(short_name, names))
-        if len(names) <= _SHOWN
-        else ", ".join([*shown[:-1], "...", shown[-1]])
-    )
+    if len(names) > _SHOWN:
+        names = [*names[: _SHOWN - 1], "...", names[-1]]
+    return ", ".join(map(short_name, names))
 
 
 def _as_list(selection: Selection) -> list[str | int]:

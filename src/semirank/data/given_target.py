@@ -97,7 +97,7 @@ def _column(values: Any, name: str, unlabeled: object, hidden: Counter[object]) 
         import pandas
 
         values = pandas.Series(values)
-    if values.dtype == object if hasattr(values, "dtype") else False:
+    if hasattr(values, "dtype") and values.dtype == object:
         values = np.array(values, dtype=object)
         words = [v if isinstance(v, str) and v in MISSING else None for v in values]
         hidden.update(word for word in words if word)
@@ -119,29 +119,20 @@ def hide(column: Column, unlabeled: object) -> Column:
     if unlabeled is None:
         return column
     if column.categories is None:
-        number = as_number(unlabeled)
-        if number is None:
-            return column
-        found = column.values == number
+        found = column.values == as_number(unlabeled)
     else:
         codes = [i for i, category in enumerate(column.categories) if same(category, unlabeled)]
-        if not codes:
-            return column
         found = np.isin(column.values, codes)
     return column._replace(values=np.where(found, np.nan, column.values))
 
 
 def hide_words(column: Column, hidden: Counter[object] | None = None) -> Column:
     """The column with words for missing values as holes; `hidden` counts them, but for empty ones."""
-    codes = [i for i, c in enumerate(column.categories or ()) if isinstance(c, str) and c in MISSING]
-    if not codes:
-        return column
-    if hidden is not None:
-        assert column.categories is not None
-        for code in codes:
-            if word := column.categories[code]:
-                hidden[word] += int((column.values == code).sum())
-    return column._replace(values=np.where(np.isin(column.values, codes), np.nan, column.values))
+    words = {i: c for i, c in enumerate(column.categories or ()) if isinstance(c, str) and c in MISSING}
+    for code, word in words.items():
+        if hidden is not None and word:
+            hidden[word] += int((column.values == code).sum())
+    return column._replace(values=np.where(np.isin(column.values, list(words)), np.nan, column.values))
 
 
 def _cells_with_sets(y: Any) -> list[Any] | None:

@@ -136,11 +136,11 @@ class Hierarchy:
             parent, child = edge
             if child is None or str(child) == ROOT:
                 raise ValueError(f"{ROOT!r} stands for no parent and cannot be a child, as in {short(edge)}.")
+            parents = above.setdefault(str(child), [])
             if parent is None or str(parent) == ROOT:
                 rooted = True
-                above.setdefault(str(child), [])
             else:
-                above.setdefault(str(child), []).append(str(parent))
+                parents.append(str(parent))
         if not rooted:
             tops = dict.fromkeys(p for ps in above.values() for p in ps if p not in above)
             above = {**{p: [] for p in tops}, **above}

@@ -35,12 +35,9 @@ def read_excel(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> 
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             try:
                 sheets = book.worksheets
-                cells = (
-                    []
-                    if not sheets
-                    else [list(map(_word, row)) for row in sheets[0].iter_rows(values_only=True)]
-                )
-                others = [sheet.title for sheet in sheets]
+                first = (row for sheet in sheets[:1] for row in sheet.iter_rows(values_only=True))
+                cells = [list(map(_word, row)) for row in first]
+                titles = [sheet.title for sheet in sheets]
             finally:
                 book.close()
     except MemoryError:
@@ -55,8 +52,8 @@ def read_excel(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> 
         return ((line, list(row)) for line, row in numbered)
 
     notes = []
-    if len(others) > 1:
-        notes.append(f"the first of {plural(len(others), 'sheet')} was read, {short(others[0])}")
+    if len(titles) > 1:
+        notes.append(f"the first of {plural(len(titles), 'sheet')} was read, {short(titles[0])}")
     return read_cells(rows, path.name, choose_kinds, notes)
 
 
@@ -71,4 +68,4 @@ def _word(value: object) -> str:
         return value.isoformat()
     if isinstance(value, timedelta):
         return repr(value.total_seconds() / 86_400)
-    return value if isinstance(value, str) else repr(value) if isinstance(value, float) else str(value)
+    return str(value)

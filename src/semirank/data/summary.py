@@ -51,10 +51,11 @@ def target_counts(target: Target) -> dict[str, int]:
     if kind == NUMBERS:
         return {}
     names = target.names if target.classes is None else target.classes.tolist()
-    return dict(zip(map(_word, names), np.nansum(target.columns(), axis=0).astype(int).tolist()))
+    return dict(zip(map(plain_word, names), np.nansum(target.columns(), axis=0).astype(int).tolist()))
 
 
-def _word(name: object) -> str:
+def plain_word(name: object) -> str:
+    """A class or label as text: one that looks like a number may have been read as one, 7.0 is "7"."""
     return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
 
 

@@ -167,9 +167,8 @@ def _decimal_mark(
     return mark, (GROUPED,) if commas else ()
 
 
-def _is_quantity(values: Iterable[float]) -> bool:
+def _is_quantity(values: set[float]) -> bool:
     """More than a few different numbers, or fractions: no codes (Def. 3.3)."""
-    values = set(values)
     return len(values) > MANY_NUMBERS or any(value % 1 for value in values if abs(value) < np.inf)
 
 

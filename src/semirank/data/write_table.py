@@ -29,8 +29,6 @@ def write_table(path: Path, names: Sequence[str], columns: Sequence[Column]) -> 
     'size,kind\\n1,old\\n,new\\n2.5,old\\n'
     """
     suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise ValueError(f"{path}: the extension must be one of {', '.join(FORMATS)}.")
     if suffix == ".parquet":
         atomic_write(path, _parquet(path, names, columns))
         return
