@@ -55,19 +55,18 @@ class TestData:
         found = settings(
             "[Data]\nFile = a.arff\n[Attributes]\nTarget = 16-18,20\nDisable = 1,16-25\nDescriptive = 2-20\n"
         )
-        files, options, unlabeled = clus_data(found)
+        files, options = clus_data(found)
         assert files == [tmp_path / "a.arff"]
         assert options["targets"] == [15, 16, 17, 19]
         assert options["drop"] == [0, 18, 20, 21, 22, 23, 24]  # what is the target stays the target
         assert options["features"] == [*range(1, 15), 18]
         assert options["sparse_base"] == 1
-        assert not unlabeled
 
     def test_the_file_may_stand_beside_the_settings(self, settings, tmp_path):
         (tmp_path / "a.arff").touch()
         found = settings("[Data]\nFile = resources/tests/a.arff\n")
-        assert clus_data(found).files == [tmp_path / "a.arff"]
-        assert "targets" not in clus_data(found).options
+        assert clus_data(found)[0] == [tmp_path / "a.arff"]
+        assert "targets" not in clus_data(found)[1]
         with pytest.raises(ValueError, match=r"job.s names the data file 'b.arff', which is not there"):
             clus_data(settings("[Data]\nFile = b.arff\n"))
         with pytest.raises(ValueError, match="names no data"):
@@ -82,7 +81,7 @@ class TestData:
     def test_weights_of_a_hierarchy(self, settings, tmp_path):
         (tmp_path / "a.arff").touch()
         text = "[Data]\nFile = a.arff\n[Hierarchical]\nWType = {}\nWParam = {}\n"
-        assert clus_data(settings(text.format("ExpAvgParentWeight", 0.5))).options["hierarchy_decay"] == 0.5
-        assert "hierarchy_decay" not in clus_data(settings(text.format("NoWeight", 0.5))).options
+        assert clus_data(settings(text.format("ExpAvgParentWeight", 0.5)))[1]["hierarchy_decay"] == 0.5
+        assert "hierarchy_decay" not in clus_data(settings(text.format("NoWeight", 0.5)))[1]
         with pytest.raises(ValueError, match="needs a number"):
             clus_data(settings(text.format("ExpAvgParentWeight", "x")))

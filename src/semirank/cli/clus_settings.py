@@ -49,16 +49,16 @@ def read_settings(path: Path, method: str, seed: int, more: dict[str, Any]) -> I
     """
     settings = read_clus_settings(path)
     settings.used.add(("attributes", "clustering"))
-    given = clus_data(settings)
-    drop = [*given.options.pop("drop", []), *more.pop("drop", [])]
-    options = given.options | ({"drop": drop} if drop else {}) | more
-    data, line = load_files([str(file) for file in given.files], options)
+    files, options = clus_data(settings)
+    if drop := [*options.pop("drop", []), *more.pop("drop", [])]:
+        options["drop"] = drop
+    data, line = load_files([str(file) for file in files], options | more)
     lines = ["import semirank as sr", "", line, "y = data.target"]
     target, notes = data.target, []
-    if given.unlabeled:
+    if len(files) > 1:
         target = target.hide(data.part == 1)
         lines[-1] = "y = data.target.hide(data.part == 1)"
-        notes.append(f"the target of {given.files[1].name} does not count: its rows are the unlabelled ones")
+        notes.append(f"the target of {files[1].name} does not count: its rows are the unlabelled ones")
     wanted = _method(settings, method)
     kept = _labels_to_keep(settings, target)
     drawn = _seed(settings, seed)

@@ -109,6 +109,7 @@ def describe_columns(
     """What is understood of every column, notes, and warnings; without a target, columns have no roles."""
     from ..data.column_summary import remark_notes, summarize_columns
     from ..data.dataset import read_file_columns
+    from ..data.read_files import FileOptions
 
     if given["target"] or _is_name(files):
         from ..judging.data_warnings import data_warnings
@@ -116,16 +117,15 @@ def describe_columns(
         found = read(files, **given)
         warnings = [warning._asdict() for warning in data_warnings(found.data.X, found.target)]
         return with_warnings(found.data.columns, warnings), found.notes, warnings
-    options = {name: given[name] for name in ("numeric", "nominal", "missing") if given[name]}
-    options |= {"decimal": given["decimal"]} if given["decimal"] else {}
+    options = {name: given[name] for name in ("numeric", "nominal", "missing", "decimal") if given[name]}
     for name in ("drop", "unlabeled"):
         if given[name]:
             raise ValueError(f"--{name} goes with --target; without it, all columns are shown.")
     with contextlib.ExitStack() as stack:
         paths = [_from_pipe(stack) if file == "-" else Path(file) for file in files]
-        raw, columns = read_file_columns(paths, **options)
+        raw, columns = read_file_columns(paths, FileOptions(**options))
     rows = summarize_columns(raw.names, columns)
-    notes = [*raw.notes, *remark_notes([(row.name, c.remarks) for row, c in zip(rows, columns)])]
+    notes = [*raw.notes, *remark_notes((row.name, c.remarks) for row, c in zip(rows, columns))]
     return rows, [*notes, f"{plural(len(rows), 'column')}, {plural(len(columns[0].values), 'row')}"], []
 
 
@@ -338,6 +338,6 @@ def whole_numbers(text: str, option: str) -> list[int]:
     [50, 100]
     """
     parts = split_commas([text])
-    if not parts or not all(part.isdecimal() and 0 < len(part) < 10 for part in parts):
+    if not parts or not all(part.isdecimal() and len(part) < 10 for part in parts):
         raise ValueError(f"{option} takes whole numbers such as 50,100,200, got {text!r}.")
     return [int(part) for part in parts]

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from . import options, terminal
+from . import terminal
+from .options import Decimal, Missing, Nominal, Numeric, Quiet
 from .results import check_outputs
 
 SHOWN = 12  # names of features that are printed
@@ -48,11 +49,11 @@ def select(
             "--target", "-t", metavar="COLUMN", help="By default the target of the ranking; may repeat."
         ),
     ] = None,
-    numeric: options.Numeric = None,
-    nominal: options.Nominal = None,
-    missing: options.Missing = None,
-    decimal: options.Decimal = None,
-    quiet: options.Quiet = False,
+    numeric: Numeric = None,
+    nominal: Nominal = None,
+    missing: Missing = None,
+    decimal: Decimal = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write a table with the first features of a ranking and the target, all rows as they were read.
 
@@ -61,21 +62,26 @@ def select(
     """
     from ..data.choose_columns import find_columns
     from ..data.dataset import read_file_columns
+    from ..data.read_files import FileOptions
     from ..data.write_table import FORMATS, write_table
     from ..results.ranking import Ranking
     from ..results.text_table import printable
-    from ..runtime.messages import plural
+    from ..runtime.messages import did_you_mean, plural, short
 
     check_outputs([out], FORMATS)
     found = Ranking.load(ranking)
     chosen = found.select(_how_many(ranking, len(found), top))
     if out.resolve() in [path.resolve() for path in files]:
         raise ValueError(f"{out} is the table itself; name another file, so that nothing is lost.")
-    raw, columns = read_file_columns(
-        files, numeric=numeric or (), nominal=nominal or (), missing=missing or (), decimal=decimal or "auto"
-    )
+    options = FileOptions(missing or (), decimal or "auto", numeric or (), nominal or ())
+    raw, columns = read_file_columns(files, options)
     place = {name: j for j, name in enumerate(raw.names)}
-    _refuse_unknown(chosen, place, files[0], ranking)
+    for name in chosen:
+        if name not in place:
+            near = did_you_mean(name, place)
+            raise ValueError(
+                f"{ranking.name} ranks {short(name)}, which is no column of {files[0].name}{near}."
+            )
     if target:
         targets = list(find_columns(target, raw.names, files[0].name))
     else:
@@ -107,14 +113,3 @@ def _how_many(path: Path, n_features: int, top: int | None) -> int:
             "rows, or say --top."
         )
     return int(values["n_keep"])
-
-
-def _refuse_unknown(chosen: list[str], place: dict[str, int], table: Path, ranking: Path) -> None:
-    from ..runtime.messages import did_you_mean, short
-
-    for name in chosen:
-        if name not in place:
-            raise ValueError(
-                f"{ranking.name} ranks {short(name)}, which is no column of {table.name}"
-                f"{did_you_mean(name, place)}."
-            )

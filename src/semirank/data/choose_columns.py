@@ -6,7 +6,6 @@ import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,12 +21,8 @@ _POSITION = re.compile(r"[+-]?\d{1,12}")
 _SHOWN = 8  # names that a message lists
 
 
-class Targets(NamedTuple):
-    """The target columns of a file by position, their hierarchy if a label file nests them, and notes."""
-
-    columns: list[int]
-    hierarchy: Hierarchy | None
-    notes: list[str]
+# The target columns of a file by position, their hierarchy if a label file nests them, and notes.
+Targets = tuple[list[int], Hierarchy | None, list[str]]
 
 
 def choose_targets(selection: Selection | None, raw: FileColumns, path: Path) -> Targets:
@@ -43,7 +38,7 @@ def choose_targets(selection: Selection | None, raw: FileColumns, path: Path) ->
         if not chosen:
             raise ValueError("No target column was named.")
         exact = all(isinstance(item, str) and item in names for item in items)
-        return Targets(chosen, None, [] if exact else [_named(chosen, names)])
+        return chosen, None, [] if exact else [_named(chosen, names)]
     if not raw.declared:
         shown = ", ".join(map(short_name, names[:5])) + (", ..." if len(names) > 5 else "")
         raise ValueError(f"Name the target column of {path.name}, one of {shown}.")
@@ -53,7 +48,7 @@ def choose_targets(selection: Selection | None, raw: FileColumns, path: Path) ->
         return _from_label_file(label_file.name, *listed, names, path.name)
     _refuse_unclear(raw, path.name)
     last = len(names) - 1
-    return Targets([last], None, [f"the last column, {short_name(names[last])}, was taken as the target"])
+    return [last], None, [f"the last column, {short_name(names[last])}, was taken as the target"]
 
 
 def choose_features(
@@ -166,7 +161,7 @@ def _from_label_file(
             )
     kind = "a hierarchy of labels" if tree else "the label set"
     note = f"{label_file} beside it gives {kind}: {list_names(labels)}"
-    return Targets([place[label] for label in labels], tree, [note])
+    return [place[label] for label in labels], tree, [note]
 
 
 def _refuse_unclear(raw: FileColumns, file: str) -> None:

@@ -317,9 +317,7 @@ def date_column(moments: np.ndarray) -> Column:
     """Dates as days since 1970-01-01, lengths of time as days (Def. 3.1)."""
     dates = moments.dtype.kind == "M"
     whole = np.datetime64(0, "D") if dates else np.timedelta64(0, "D")
-    unit = np.timedelta64(1, "D").astype("m8[us]").astype(np.int64)
-    microseconds = (moments - whole).astype("m8[us]")
-    days = np.where(np.isnat(moments), np.nan, microseconds.astype(np.int64) / unit)
+    days = (moments - whole).astype("m8[us]") / np.timedelta64(1, "D")  # NaN for NaT
     remark = DATES if dates else "holds lengths of time, read as days"
     return Column("number", days, None, np.dtype(np.float64), (remark,))
 

@@ -217,9 +217,7 @@ def load(
     paths = [Path(p) for p in ([path] if isinstance(path, str | PathLike) else path)]
     if not paths:
         raise ValueError("No file was named; give a path or a list of paths.")
-    raw, columns = read_file_columns(
-        paths, numeric=numeric, nominal=nominal, missing=missing, decimal=decimal, sparse_base=sparse_base
-    )
+    raw, columns = read_file_columns(paths, FileOptions(missing, decimal, numeric, nominal, sparse_base))
     file, names, part = paths[0].name, raw.names, raw.part
     chosen, nested, choice_notes = choose_targets(targets, raw, paths[0])
     used = choose_features(features, drop, chosen, raw, file)
@@ -231,11 +229,8 @@ def load(
     target, notes = _target(given, target_names, task, tree or nested, hierarchy_decay, raw)
     kept = {*used, *chosen}
     notes[1:1] = identifier_notes(X)
-    notes += [
-        *choice_notes,
-        *raw.notes,
-        *remark_notes([(names[j], columns[j].remarks) for j in sorted(kept)]),
-    ]
+    notes += [*choice_notes, *raw.notes]
+    notes += remark_notes((names[j], columns[j].remarks) for j in sorted(kept))
     notes += [f"{short(names[j])} {raw.skip[j]} and was left out" for j in raw.skip if j not in kept]
     declared = tuple(columns[j].categories for j in chosen)
     others = [summarize_column(names[j], "target", column) for j, column in zip(chosen, given)]
@@ -246,27 +241,19 @@ def load(
     )  # fmt: skip
 
 
-def read_file_columns(
-    paths: Sequence[Path],
-    *,
-    numeric: Selection = (),
-    nominal: Selection = (),
-    missing: str | Iterable[str] = (),
-    decimal: str = "auto",
-    sparse_base: int = 0,
-) -> tuple[FileColumns, list[Column]]:
-    """What files hold, and their columns of the kinds that the user wants (parameters as in :func:`load`)."""
-    if decimal not in ("auto", ".", ","):
-        raise ValueError(f"The decimal mark must be '.' or ',', got {decimal!r}.")
-    words = _words(missing)
-    raw = read_files(paths, FileOptions(words, decimal, numeric, nominal, sparse_base))
+def read_file_columns(paths: Sequence[Path], options: FileOptions) -> tuple[FileColumns, list[Column]]:
+    """What files hold, and their columns of the kinds that the user wants."""
+    if options.decimal not in ("auto", ".", ","):
+        raise ValueError(f"The decimal mark must be '.' or ',', got {options.decimal!r}.")
+    words = _words(options.missing)
+    raw = read_files(paths, options._replace(missing=words))
     file, columns = paths[0].name, list(raw.columns)
     if not len(raw.part):
         raise ValueError(f"{file} has no rows.")
     for word in words:
         columns = [hide(column, word) for column in columns]
-    numbers = find_columns(numeric, raw.names, file)
-    for j in find_columns(nominal, raw.names, file):
+    numbers = find_columns(options.numeric, raw.names, file)
+    for j in find_columns(options.nominal, raw.names, file):
         if j in numbers:
             raise ValueError(f"Column {short(raw.names[j])} cannot be both numeric and nominal.")
         codes, categories = as_nominal(columns[j], raw.names[j])

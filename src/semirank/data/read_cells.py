@@ -28,9 +28,6 @@ class Line(NamedTuple):
     text: str
     delimiter: str
 
-    def cells(self) -> list[str]:
-        return self.text.split(self.delimiter)
-
     def parse(
         self, mark: str, skip: np.ndarray, out: np.ndarray, places: np.ndarray
     ) -> tuple[int, list[tuple[int, str]]]:
@@ -114,8 +111,9 @@ def _were(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
-def _cells(row: list[str] | Line) -> list[str]:
-    return row.cells() if isinstance(row, Line) else row
+def _cells(row: list[str] | Line, cuts: int = -1) -> list[str]:
+    """The cells of a row; with fewer cuts, the last one is all that follows."""
+    return row.text.split(row.delimiter, cuts) if isinstance(row, Line) else row
 
 
 def _header(rows: Rows, file: str) -> list[str]:
@@ -323,6 +321,6 @@ def _texts(rows: Rows, chosen: Sequence[int], body: _Body) -> dict[int, Sequence
     taken = []
     for line, row in rows():
         if line in kept:
-            cells = row.text.split(row.delimiter, last + 1) if isinstance(row, Line) else row
+            cells = _cells(row, last + 1)
             taken.append(pick(cells if len(cells) > last else cells + [""] * (last + 1 - len(cells))))
     return {j: [cell.strip() for cell in cells] for j, cells in zip(chosen, zip(*taken))}

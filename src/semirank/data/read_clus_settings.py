@@ -100,37 +100,27 @@ def values_of(text: str) -> list[str]:
     return [part.strip() for part in inner.split(",") if part.strip()]
 
 
-class ClusData(NamedTuple):
+def clus_data(settings: ClusSettings) -> tuple[list[Path], dict[str, Any]]:
     """Which files to read and how, in the words of :func:`semirank.load`.
 
-    `unlabeled` says whether the second file is one of rows whose target does not count.
+    A second file is one of rows whose target does not count. CLUS counts attributes from 1, `load` from 0.
     """
-
-    files: list[Path]
-    options: dict[str, Any]
-    unlabeled: bool
-
-
-def clus_data(settings: ClusSettings) -> ClusData:
-    """The data of a settings file; CLUS counts attributes from 1, `load` from 0."""
     file = settings.get("Data", "File")
     if not file:
         raise ValueError(f"{settings.path.name} names no data: [Data] File = ... is not there.")
     files = [_find(file, settings.path)]
     more = settings.get("SemiSupervised", "UnlabeledData")
-    unlabeled = more is not None and more.lower() not in _NOTHING
-    if unlabeled:
-        files.append(_find(str(more), settings.path))
+    if more is not None and more.lower() not in _NOTHING:
+        files.append(_find(more, settings.path))
     targets = _positions(settings, "Target")
     left_out = [j for name in ("Disable", "Key") for j in _positions(settings, name) if j not in targets]
     features = [j for j in _positions(settings, "Descriptive") if j not in targets]
-    options: dict[str, Any] = {"targets": targets} if targets else {}
-    options |= {"features": features} if features else {}
-    options |= {"drop": left_out} if left_out else {}
+    chosen = {"targets": targets, "features": features, "drop": left_out}
+    options: dict[str, Any] = {name: positions for name, positions in chosen.items() if positions}
     decay = settings.get("Hierarchical", "WParam")
     if decay is not None and settings.sections["hierarchical"].get("wtype", _DECAYING).lower() == _DECAYING:
         options["hierarchy_decay"] = settings.as_number(decay, "Hierarchical", "WParam")
-    return ClusData(files, options | {"sparse_base": 1}, unlabeled)
+    return files, options | {"sparse_base": 1}
 
 
 def _positions(settings: ClusSettings, name: str) -> list[int]:

@@ -46,10 +46,9 @@ def read_excel(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> 
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"{path.name} is no readable Excel file ({reason}).") from None
     width = max(map(len, cells), default=0)
-    numbered = [(line, row + [""] * (width - len(row))) for line, row in enumerate(cells, 1)]
 
     def rows() -> Iterator[tuple[int, list[str] | Line]]:
-        return ((line, list(row)) for line, row in numbered)
+        return ((line, row + [""] * (width - len(row))) for line, row in enumerate(cells, 1))
 
     notes = []
     if len(titles) > 1:

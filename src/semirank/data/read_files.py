@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,9 +32,12 @@ _KINDS = {"number": "numbers", "text": "text", "category": "declared values", "b
 
 
 class FileOptions(NamedTuple):
-    """How to read files: words for missing values besides the usual ones, decimal mark, kinds of columns."""
+    """How to read files: words for missing values besides the usual ones, decimal mark, kinds of columns.
 
-    missing: frozenset[str] = frozenset()
+    In the words of :func:`semirank.load`.
+    """
+
+    missing: str | Iterable[str] = ()
     decimal: str = "auto"
     numeric: Selection = ()
     nominal: Selection = ()
@@ -89,7 +92,7 @@ def _read(path: Path, options: FileOptions) -> FileColumns:
     def choose_kinds(names: Sequence[str]) -> Reading:
         kinds = dict.fromkeys(find_columns(options.nominal, names, path.name), "nominal")
         kinds |= dict.fromkeys(find_columns(options.numeric, names, path.name), "numeric")
-        return Reading(MISSING | options.missing, options.decimal, kinds)
+        return Reading(MISSING.union(options.missing), options.decimal, kinds)
 
     return (read_csv if kind == "csv" else read_excel)(path, choose_kinds)
 
