@@ -7,9 +7,10 @@ import datetime
 import numpy as np
 import pytest
 
-from semirank.data.align_rows import align_rows, split_target
+from semirank.data.align_rows import align_rows
 from semirank.data.encode_features import encode_features
 from semirank.data.encode_target import encode_target
+from semirank.data.given_data import split_target
 
 from ..optional import needs_pandas, optional, pa, pd, pl
 

@@ -13,8 +13,8 @@ from .options import Json
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="A saved ranking: .json, .csv or .fimp.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="Another one of the same features.", show_default=False)],
+    first: Annotated[Path, typer.Argument(help="A saved ranking: .json, .csv or .fimp.")],
+    second: Annotated[Path, typer.Argument(help="Another one of the same features.")],
     as_json: Json = False,
 ) -> None:
     """Say how far two saved rankings agree.

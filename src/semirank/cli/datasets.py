@@ -14,11 +14,10 @@ from .options import Json, Quiet, group
 if TYPE_CHECKING:
     from ..datasets.registry import Entry
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As the list shows it.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As the list shows it.")]
 Data = Annotated[
     Path | None,
     typer.Option(
-        "--data",
         metavar="FOLDER",
         help="Folder with a manifest.json; else the one SEMIRANK_DATA names, else the cache.",
     ),
@@ -104,7 +103,7 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
 def fetch(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help="As the list shows them.", show_default=False),
+        typer.Argument(metavar="NAME...", help="As the list shows them."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every data set that can be fetched.")] = False,
     to: Annotated[

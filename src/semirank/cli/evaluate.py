@@ -34,10 +34,7 @@ def evaluate(
     importance: options.Importance = None,
     preset: Annotated[
         options.Preset | None,
-        typer.Option(
-            "--preset",
-            help="The paper's evaluation with its settings; alone, L is 50,100,200,350,500.",
-        ),
+        typer.Option(help="The paper's evaluation with its settings; alone, L is 50,100,200,350,500."),
     ] = None,
     features: options.Features = None,
     drop: options.Drop = None,

@@ -24,7 +24,6 @@ Files = Annotated[
         metavar="FILE",
         help="Data as .arff, .csv, .tsv, .xlsx or .parquet; several are put together, - is a pipe. Or the "
         "name of a data set that `semirank datasets list` shows.",
-        show_default=False,
     ),
 ]
 Targets = Annotated[
@@ -80,7 +79,7 @@ LabelsFrom = Annotated[
 ]
 HierarchyFile = Annotated[
     Path | None,
-    typer.Option("--hierarchy", metavar="FILE", help="Text file, on each line a/b/c or parent,child."),
+    typer.Option(metavar="FILE", help="Text file, on each line a/b/c or parent,child."),
 ]
 Set = Annotated[
     list[str] | None,

@@ -22,7 +22,6 @@ def select(
         typer.Argument(
             metavar="FILE",
             help="The table as .arff, .csv, .tsv, .xlsx or .parquet; several are put together.",
-            show_default=False,
         ),
     ],
     ranking: Annotated[

@@ -27,13 +27,11 @@ StoreFile = Annotated[
 ]
 DataFolder = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help="A folder with a manifest.json; else SEMIRANK_DATA."),
+    typer.Option(metavar="DIR", help="A folder with a manifest.json; else SEMIRANK_DATA."),
 ]
 Clustered = Annotated[
     Path | None,
-    typer.Option(
-        "--data", metavar="DIR", help="A folder with the data, to compute the clustering hypothesis from."
-    ),
+    typer.Option(metavar="DIR", help="A folder with the data, to compute the clustering hypothesis from."),
 ]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Made if it is not there.")]
 _LOG_SECONDS = 30.0
@@ -109,18 +107,15 @@ def summary_lines(found: Summary) -> list[str]:
     """What a run did, in words."""
     from ..study.run import left_out_lines
 
+    older = "were done with other data or an older version and are kept; --retry does them again"
+    others = {
+        "failed; `study status` says why, --retry tries them again": found.failed,
+        "failed in another run; --retry tries them again": found.failed_before,
+        older: found.outdated,
+        "left to another run; run again if it stops": found.elsewhere,
+    }
     lines = [f"jobs: {found.done} done, {found.kept} were done already"]
-    if found.failed:
-        lines.append(f"jobs: {found.failed} failed; `study status` says why, --retry tries them again")
-    if found.failed_before:
-        lines.append(f"jobs: {found.failed_before} failed in another run; --retry tries them again")
-    if found.outdated:
-        lines.append(
-            f"jobs: {found.outdated} were done with other data or an older version and are kept; "
-            "--retry does them again"
-        )
-    if found.elsewhere:
-        lines.append(f"jobs: {found.elsewhere} left to another run; run again if it stops")
+    lines += [f"jobs: {count} {words}" for words, count in others.items() if count]
     return [*lines, *left_out_lines(found.missing, found.broken)]
 
 
@@ -205,7 +200,7 @@ def export(
 
 @study.command(name="import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="From `study export`.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="From `study export`.")],
     store: StoreFile,
 ) -> None:
     """Take the jobs of an exported file into a store; what is done there stays."""

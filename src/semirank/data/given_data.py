@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .align_rows import split_target
-from .columns import frame_kind, is_anndata, native_frame
+from ..runtime.messages import did_you_mean, short
+from .columns import NamedColumn, column_names, frame_kind, is_anndata, native_frame
 from .encode_features import encode_features
-from .read_anndata import read_anndata
 from .table import Table
 
 
@@ -42,7 +41,7 @@ def given_data(
     (['a'], [3, 4])
     """
     if is_anndata(X):
-        X, y = read_anndata(X, y, target, params.pop("categorical_features", "from_dtype"))
+        X, y = _read_anndata(X, y, target, params.pop("categorical_features", "from_dtype"))
     elif target is not None:
         X = native_frame(X)
         if frame_kind(X) is None:
@@ -58,3 +57,48 @@ def given_data(
         nominal = params.pop("categorical_features", "from_dtype")
         X = encode_features(X, categorical_features=nominal, names=list(feature_names))
     return X, y
+
+
+def _read_anndata(
+    data: Any, y: Any, target: str | Sequence[str] | None, categorical_features: Any
+) -> tuple[Table, Any]:
+    """`.X` under the names of `.var_names`, and y or the columns of `.obs`."""
+    if (y is None) == (target is None):
+        raise TypeError("Either name the column of .obs to rank for as target=, or pass y.")
+    if data.X is None:
+        raise ValueError("The AnnData object has no X; put the matrix to rank into .X first.")
+    if not data.var_names.is_unique:
+        raise ValueError("The .var_names are not unique; call .var_names_make_unique() first.")
+    if target is not None:
+        columns = _target_columns(target, data.obs, ".obs")
+        y = data.obs[columns[0] if len(columns) == 1 else columns]
+    matrix = data.to_memory().X if data.isbacked else data.X
+    names = list(data.var_names)
+    return encode_features(matrix, categorical_features=categorical_features, names=names), y
+
+
+def _target_columns(target: str | Sequence[str], columns: Iterable[object], where: str) -> list[str]:
+    """The names of the target columns; refused if they are not among these columns."""
+    names = [target] if isinstance(target, str) else list(target)
+    if not names:
+        raise ValueError(f"target is an empty list; name at least one column of {where}.")
+    known = [str(name) for name in columns]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"There is no column {short(name)} in {where}{did_you_mean(name, known)}.")
+    return names
+
+
+def split_target(frame: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
+    """A frame without its target columns, and these: one column, or several as a frame."""
+    frame = native_frame(frame)
+    names = _target_columns(target, column_names(frame), "X")
+    chosen = names[0] if len(names) == 1 else names
+    kind = frame_kind(frame)
+    if kind == "pandas":
+        return frame.drop(columns=names), frame[chosen]
+    if kind == "polars":
+        return frame.drop(names), frame[chosen]
+    one = len(names) == 1
+    given = NamedColumn(frame.column(names[0]), names[0]) if one else frame.select(names)
+    return frame.drop_columns(names), given

@@ -73,7 +73,9 @@ def read_cells(
     notes : sequence of str
         What has been said of the file so far.
     """
-    header = _header(rows, file)
+    header = [cell.strip() for cell in next(_filled(rows), ())]
+    if not header:
+        raise ValueError(f"{file} is empty.")
     row_names = _has_row_names(rows, len(header))
     header = ["", *header] if row_names else header
     names = unique_names([name or f"unnamed{j}" for j, name in enumerate(header)], len(header))
@@ -116,18 +118,15 @@ def _cells(row: list[str] | Line, cuts: int = -1) -> list[str]:
     return row.text.split(row.delimiter, cuts) if isinstance(row, Line) else row
 
 
-def _header(rows: Rows, file: str) -> list[str]:
-    for _, row in rows():
-        if any(cell.strip() for cell in _cells(row)):
-            return [cell.strip() for cell in _cells(row)]
-    raise ValueError(f"{file} is empty.")
+def _filled(rows: Rows) -> Iterator[list[str]]:
+    """The rows that hold a word; the first is the header."""
+    body = (_cells(row) for _, row in rows())
+    return (cells for cells in body if any(cell.strip() for cell in cells))
 
 
 def _has_row_names(rows: Rows, size: int) -> bool:
     """Whether the rows have one cell more than the header, as R writes names of rows."""
-    body = (_cells(row) for _, row in rows())
-    filled = (cells for cells in body if any(cell.strip() for cell in cells))
-    first = list(islice(filled, 1, 1 + _LOOKED_AT))
+    first = list(islice(_filled(rows), 1, 1 + _LOOKED_AT))
     longer = all(len(cells) == size + 1 for cells in first)
     # An empty cell behind every row is a delimiter too many.
     return len(first) > 1 and longer and any(cells[-1].strip() for cells in first)

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,15 +34,11 @@ class _Dialect(NamedTuple):
 def read_csv(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> FileColumns:
     """The columns of a CSV file; `choose_kinds` gives the way of reading columns of these names."""
     dialect = _dialect(read_text(path), path.name)
-    dialect = dialect._replace(text=_without_quotes(dialect.text, dialect.delimiter))
-
-    def rows() -> Iterator[tuple[int, list[str] | Line]]:
-        return _rows(dialect, path.name)
 
     def choose(names: Sequence[str]) -> Reading:
         return choose_kinds(names)._replace(delimiter=dialect.delimiter)
 
-    return read_cells(rows, path.name, choose, dialect.notes)
+    return read_cells(partial(_rows, dialect, path.name), path.name, choose, dialect.notes)
 
 
 def _without_quotes(text: str, delimiter: str) -> str:
@@ -126,7 +123,7 @@ def _dialect(text: str, file: str) -> _Dialect:
         verb = "begins" if len(comments) == 1 else "begin"
         was = "was" if len(comments) == 1 else "were"
         notes.append(f"{plural(len(comments), 'line')} that {verb} with # {was} left out")
-    return _Dialect(rest, skipped, delimiter, notes)
+    return _Dialect(_without_quotes(rest, delimiter), skipped, delimiter, notes)
 
 
 def _is_header(comment: str, rest: str, delimiter: str) -> bool:
