@@ -115,7 +115,7 @@ class TestNames:
 class TestLabels:
     def test_nested_and_repeatable_in_python(self, folder, music, call):
         words = ["rank", "music.arff", "-t", "4-6", "--seed", "3", "-m", "relief", "--jobs", "1"]
-        few, more = (read(["music.arff"], target=["4-6"], labels=n, seed=3).target.labeled for n in (5, 20))
+        few, more = (read(["music.arff"], targets=["4-6"], labels=n, seed=3).target.labeled for n in (5, 20))
         assert (few <= more).all()
         code, out, err = call(*words, "--labels", "20", "--json")
         assert code == 0, err
@@ -162,9 +162,9 @@ class TestTargets:
         code, _, err = call("rank", "edm1.arff", "-q")
         assert code == 2
         assert "looks like the data set Edm1, whose target is DFlow, DGap; name the target" in err
-        given = read(["edm1.arff"], target=["2-3"])
+        given = read(["edm1.arff"], targets=["2-3"])
         assert given.target.task == "multi_target"
-        assert read(["edm1.arff"], target=["DGap"]).target.task == "regression"
+        assert read(["edm1.arff"], targets=["DGap"]).target.task == "regression"
 
     def test_real_files(self, data_folder, monkeypatch, call):
         monkeypatch.setenv("SEMIRANK_DATA", str(data_folder))

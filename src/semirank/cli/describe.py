@@ -37,7 +37,7 @@ def describe(
     from .input import describe_columns
 
     columns, notes, warnings = describe_columns(
-        files, target=target, drop=drop, numeric=numeric, nominal=nominal, missing=missing,
+        files, drop=drop, numeric=numeric, nominal=nominal, missing=missing, targets=target,
         unlabeled=unlabeled, decimal=decimal,
     )  # fmt: skip
     shown = [column for column in columns if column.odd or not only_odd]

@@ -125,9 +125,9 @@ def evaluate(
     out = out or []
     _check_files(out, plot, over_labels=label_counts is not None)
     given = read(
-        files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
-        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, numeric=numeric,
-        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal,
+        files, features=features, drop=drop, numeric=numeric, nominal=nominal, missing=missing,
+        targets=target, unlabeled=unlabeled, decimal=decimal, task=task.value, hierarchy=hierarchy,
+        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed,
     )  # fmt: skip
     found: Evaluation | LabelCurves
     if label_counts is None:

@@ -54,14 +54,6 @@ class Input(NamedTuple):
 def read(
     files: Sequence[str],
     *,
-    target: Sequence[str] | None = None,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    numeric: Sequence[str] | None = None,
-    nominal: Sequence[str] | None = None,
-    missing: Sequence[str] | None = None,
-    unlabeled: str | None = None,
-    decimal: str | None = None,
     task: str = "auto",
     labels_from_column: str | None = None,
     hierarchy: Path | None = None,
@@ -69,18 +61,18 @@ def read(
     labels: int | None = None,
     seed: int = 0,
     settings: Callable[[dict[str, Any]], Input] | None = None,
+    **typed: list[str] | str | None,
 ) -> Input:
     """Load the data of a command line: files, a pipe, or a data set of the registry by its name.
 
-    `settings` reads them as a settings file of CLUS says, given what else the command line says of them.
+    `settings` reads them as a settings file of CLUS says, given what else the command line says of them;
+    `typed` are other options of `load`, None or empty where nothing was typed.
     """
-    if labels_from_column is not None and target:
+    if labels_from_column is not None and typed.get("targets"):
         raise ValueError("Give either --target or --labels-from-column, not both.")
     params = parameters(set_ or ())
     options = {name: params.pop(name) for name in READING if name in params}
-    several = {"features": features, "drop": drop, "numeric": numeric, "nominal": nominal, "missing": missing}
-    options |= {name: list(words) for name, words in (several | {"targets": target}).items() if words}
-    options |= {k: v for k, v in (("unlabeled", unlabeled), ("decimal", decimal)) if v is not None}
+    options |= {name: words for name, words in typed.items() if words not in (None, [])}
     if task != "auto":
         options["task"] = task
     if settings is not None:
@@ -111,7 +103,7 @@ def describe_columns(
     from ..data.dataset import read_file_columns
     from ..data.read_files import FileOptions
 
-    if given["target"] or _is_name(files):
+    if given["targets"] or _is_name(files):
         from ..judging.data_warnings import data_warnings
 
         found = read(files, **given)

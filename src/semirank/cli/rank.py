@@ -54,9 +54,9 @@ def rank(
         out = out or [Path(files[0]).with_suffix(".fimp")]  # as CLUS does
     check_outputs(out or [], FORMATS)
     given = read(
-        files, target=target, features=features, drop=drop, task=task.value, hierarchy=hierarchy,
-        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, numeric=numeric,
-        nominal=nominal, missing=missing, unlabeled=unlabeled, decimal=decimal, settings=settings,
+        files, features=features, drop=drop, numeric=numeric, nominal=nominal, missing=missing,
+        targets=target, unlabeled=unlabeled, decimal=decimal, task=task.value, hierarchy=hierarchy,
+        labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed, settings=settings,
     )  # fmt: skip
     chosen = {"method": method.value}
     if preset is not None:
