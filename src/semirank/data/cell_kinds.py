@@ -87,12 +87,10 @@ def spelled_number(word: str, decimal: str) -> float | None:
     if _SPACED.fullmatch(word):
         word = re.sub(r"[ '’\u00a0\u202f]", "", word)
     if decimal == ",":
-        if _DOT_GROUPS.fullmatch(word):
-            return as_number(word.replace(".", "").replace(",", "."))
-        if _DECIMAL_COMMA.fullmatch(word):
-            return as_number(word.replace(",", "."))
+        if _DOT_GROUPS.fullmatch(word) or _DECIMAL_COMMA.fullmatch(word):
+            word = word.replace(".", "").replace(",", ".")
     elif _COMMA_GROUPS.fullmatch(word):
-        return as_number(word.replace(",", ""))
+        word = word.replace(",", "")
     return as_number(word)
 
 

@@ -85,10 +85,8 @@ def find_columns(selection: Selection, names: Sequence[str], file: str) -> list[
     place = {name: j for j, name in enumerate(names)}
     found: dict[int, None] = {}
     for item in _as_list(selection):
-        if item in place:
-            found[place[item]] = None
-            continue
-        parts = [part.strip() for part in item.split(",")] if isinstance(item, str) else [item]
+        whole = item in place or not isinstance(item, str)
+        parts = [item] if whole else [part.strip() for part in str(item).split(",")]
         if all(part in place or _is_position(part) for part in parts):
             for part in parts:
                 found.update(dict.fromkeys([place[part]] if part in place else _span(part, names, file)))

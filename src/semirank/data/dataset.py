@@ -84,10 +84,8 @@ class Dataset:
             values = self.target.values
             return values[:, 0] if self.task == "regression" else values
         codes = self.target.values[:, 0]
-        y = np.full(len(codes), None, dtype=object)
-        known = ~np.isnan(codes)
-        y[known] = self.target.classes.astype(object)[codes[known].astype(np.int64)]
-        return y
+        classes = np.array([*self.target.classes.tolist(), None], dtype=object)
+        return classes[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
 
     @property
     def task(self) -> str:
@@ -222,7 +220,7 @@ def load(
     chosen, nested, choice_notes = choose_targets(targets, raw, paths[0])
     used = choose_features(features, drop, chosen, raw, file)
 
-    X = table_from_columns((columns[j] for j in used), tuple(names[j] for j in used), len(part), None)
+    X = table_from_columns((columns[j] for j in used), tuple(names[j] for j in used), len(part))
     target_names = tuple(names[j] for j in chosen)
     given = [columns[j] if raw.declared else hide_words(columns[j]) for j in chosen]
     given = _hide_unlabeled(given, target_names, unlabeled)

@@ -86,7 +86,7 @@ def encode_features(
             table = Table(values, np.zeros(n_features, dtype=np.int64), final, none)
             said += [(name, rounded(part)) for name, part in zip(final, data.T)] if rounded(data) else []
         else:
-            table = table_from_columns(_heard(read_columns(data, final), final, said), final, n_rows, nominal)
+            table = table_from_columns(read_columns(data, final), final, n_rows, nominal, said)
     if remarks is not None:
         remarks.update(said)
     if notes is not None:
@@ -199,9 +199,16 @@ def nominal_mask(choice: Any, n_features: int, names: Sequence[str] | None) -> n
 
 
 def table_from_columns(
-    columns: Iterable[Column], names: tuple[str, ...], n_rows: int, nominal: np.ndarray | None
+    columns: Iterable[Column],
+    names: tuple[str, ...],
+    n_rows: int,
+    nominal: np.ndarray | None = None,
+    said: list[tuple[str, tuple[str, ...]]] | None = None,
 ) -> Table:
-    """Put columns side by side; `nominal` (a mask) decides over their kind where it is given."""
+    """Put columns side by side; `nominal` (a mask) decides over their kind where it is given.
+
+    `said` collects the remarks on the columns.
+    """
     ensure_room(16.0 * len(names) * n_rows, f"A table of {n_rows} rows and {len(names)} columns")
     by_feature = np.empty((len(names), n_rows))
     categories: list[tuple[object, ...] | None] = [None] * len(names)
@@ -211,19 +218,11 @@ def table_from_columns(
         else:
             wanted = "should be numeric because categorical_features leaves it out, but"
             by_feature[j] = as_numbers(column, f"Column {short(name)} {wanted}")
+        if said is not None and column.remarks:
+            said.append((name, column.remarks))
     values = _finite(np.ascontiguousarray(by_feature.T), names)
     n_values = np.array([0 if c is None else len(c) for c in categories], dtype=np.int64)
     return Table(values, n_values, names, tuple(categories))
-
-
-def _heard(
-    columns: Iterable[Column], names: Sequence[str], said: list[tuple[str, tuple[str, ...]]]
-) -> Iterable[Column]:
-    """The columns as they come; `said` collects the remarks on them."""
-    for name, column in zip(names, columns):
-        if column.remarks:
-            said.append((name, column.remarks))
-        yield column
 
 
 def _frame_or_matrix(X: Any) -> Any:

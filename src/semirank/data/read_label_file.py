@@ -55,9 +55,8 @@ def read_label_file(path: Path) -> tuple[list[str], Hierarchy | None] | None:
             waiting.append((child, name))
     if not parents:
         raise ValueError(f"{path.name} lists no labels; {remedy}.")
-    return [str(label) for label in parents], Hierarchy.from_parents(parents) if any(
-        parents.values()
-    ) else None
+    tree = Hierarchy.from_parents(parents) if any(parents.values()) else None
+    return [str(label) for label in parents], tree
 
 
 def _tag(element: ElementTree.Element) -> str:

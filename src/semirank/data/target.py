@@ -74,8 +74,6 @@ class Target:
         """Target columns a prototype averages: class shares (one-hot) or the values themselves."""
         if self.task != "classification":
             return self.values
-        codes = self.values[:, 0]
-        columns = np.full((len(codes), self.n_classes), np.nan)
-        known = ~np.isnan(codes)
-        columns[known] = codes[known, None] == np.arange(self.n_classes)
+        columns = (self.values == np.arange(self.n_classes)).astype(np.float64)
+        columns[~self.labeled] = np.nan
         return columns

@@ -191,13 +191,9 @@ def _as_words(column: _Words, remarks: Iterable[str]) -> Column:
 
 
 def _rounded(numbers: Mapping[str, float | None]) -> tuple[str, ...]:
-    for word, value in numbers.items():
-        if (
-            value is not None
-            and abs(value) >= EXACT
-            and word.lstrip("+-").isdigit()
-            and int(word) != int(value)
-        ):
+    large = ((word, value) for word, value in numbers.items() if value is not None and abs(value) >= EXACT)
+    for word, value in large:
+        if word.lstrip("+-").isdigit() and int(word) != int(value):
             return (ROUNDED.format(word),)
     return ()
 

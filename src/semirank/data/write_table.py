@@ -40,14 +40,11 @@ def write_table(path: Path, names: Sequence[str], columns: Sequence[Column]) -> 
 
 
 def _words(column: Column) -> list[str]:
-    known = ~np.isnan(column.values)
     if column.categories is None:
         # The shortest text that reads back as the same number; whole numbers without a point.
-        texts = [repr(v).removesuffix(".0") for v in column.values.tolist()]
-    else:
-        words = [str(category) for category in column.categories]
-        texts = [words[code] for code in np.where(known, column.values, 0).astype(int)] if words else []
-    return [text if there else "" for text, there in zip(texts or [""] * len(known), known)]
+        return ["" if v != v else repr(v).removesuffix(".0") for v in column.values.tolist()]
+    words = [*map(str, column.categories), ""]
+    return [words[code] for code in np.where(np.isnan(column.values), -1, column.values).astype(int)]
 
 
 def _parquet(path: Path, names: Sequence[str], columns: Sequence[Column]) -> bytes:
@@ -62,9 +59,8 @@ def _parquet(path: Path, names: Sequence[str], columns: Sequence[Column]) -> byt
     for column in columns:
         gaps = np.isnan(column.values)
         if column.categories is None:
-            values = column.values
             whole = np.issubdtype(column.dtype, np.integer) and not gaps.all()
-            values = np.where(gaps, 0, values).astype(np.int64) if whole else values
+            values = np.where(gaps, 0, column.values).astype(np.int64) if whole else column.values
             arrays.append(pyarrow.array(values, mask=gaps))
         else:
             words = [word or None for word in _words(column)]
