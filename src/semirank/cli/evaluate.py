@@ -129,6 +129,7 @@ def evaluate(
         targets=target, unlabeled=unlabeled, decimal=decimal, task=task.value, hierarchy=hierarchy,
         labels_from_column=labels_from_column, set_=set_, labels=labels, seed=seed,
     )  # fmt: skip
+    params |= given.params
     found: Evaluation | LabelCurves
     if label_counts is None:
         found = _evaluate(given, params, cache, quiet)
@@ -213,7 +214,6 @@ def _check_files(out: list[Path], plot: Path | None, *, over_labels: bool) -> No
 def _evaluate(given: Input, params: dict[str, Any], cache: Path | None, quiet: bool) -> Evaluation:
     from ..evaluation.evaluate import evaluate as judge
 
-    params |= given.params
     found = compute(
         lambda progress: judge(given.data.X, given.target, cache=cache, progress=progress, **params),
         given.notes,
@@ -235,7 +235,6 @@ def _label_curves(
 ) -> LabelCurves:
     from ..evaluation.label_curves import label_curves
 
-    params |= given.params
     if given.n_train is not None and use_test_part:
         params["test"] = range(given.n_train, len(given.data.X))
     found = compute(

@@ -233,10 +233,10 @@ def _label_sets(data: Dataset, tree: list[Any] | None, decay: float) -> tuple[Ta
     sets = [None if c is None else {part.strip() for part in c.split(";") if part.strip()} for c in cells]
     said = [*describe_target(data.target), *target_questions(data.target)]
     notes = [note for note in data.notes if note not in said]
+    task = "multi_label" if tree is None else "hierarchical"
+    target = encode_target(sets, task=task, notes=notes, hierarchy=tree, hierarchy_decay=decay)
     if tree is None:
-        target = encode_target(sets, n_rows=len(data), notes=notes, task="multi_label")
         return target, notes, [_SETS_LINE]
-    target = encode_target(sets, n_rows=len(data), notes=notes, hierarchy=tree, hierarchy_decay=decay)
     encode = f"y = encode_target(y, hierarchy=tree, hierarchy_decay={decay!r})"
     return target, notes, ["from semirank.data.encode_target import encode_target", _SETS_LINE, encode]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,12 +17,8 @@ _ALMOST_ALL = 0.95  # share of the values of a text column that hold numbers
 _STAND_INS = (-9.0, -99.0, -999.0, -9999.0)  # numbers that often stand for a missing one
 
 
-class _Oddity(NamedTuple):
-    """Which features are odd, and in which way: as a predicate of one, and of many."""
-
-    found: np.ndarray
-    one: str
-    many: str
+# Which features are odd, and in which way: as a predicate of one, and of many.
+_Oddity = tuple[np.ndarray, str, str]
 
 
 def describe_features(table: Table) -> list[str]:
@@ -108,8 +103,8 @@ def _idle(table: Table) -> list[_Oddity]:
     low, high = np.fmin.reduce(table.values, axis=0), np.fmax.reduce(table.values, axis=0)
     never, constant = "always missing and cannot matter", "constant and cannot matter"
     return [
-        _Oddity(np.isnan(low), f"is {never}", f"are {never}"),
-        _Oddity(low == high, f"is {constant}", f"are {constant}"),
+        (np.isnan(low), f"is {never}", f"are {never}"),
+        (low == high, f"is {constant}", f"are {constant}"),
     ]
 
 
@@ -118,8 +113,8 @@ def _names_of_rows(table: Table) -> list[_Oddity]:
     unique = _identifiers(table)
     few = "fewer than 3 rows for a value, as identifiers and free text have"
     return [
-        _Oddity(unique, "tells every row from all others", "tell every row from all others"),
-        _Oddity(_free_text(table) & ~unique, f"has {few}", f"have {few}"),
+        (unique, "tells every row from all others", "tell every row from all others"),
+        (_free_text(table) & ~unique, f"has {few}", f"have {few}"),
     ]
 
 

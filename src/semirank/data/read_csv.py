@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from ..runtime.messages import plural
 from .columns import FileColumns
@@ -22,23 +21,16 @@ _EXCEL_DELIMITER = re.compile(r'(?i)"?sep=(.)"?[,;\t]*')
 _QUOTED = re.compile(r'"([^"\n]*)"')
 
 
-class _Dialect(NamedTuple):
-    """The text from its header on, the line before it, the delimiter, and what to say."""
-
-    text: str
-    offset: int
-    delimiter: str
-    notes: list[str]
-
-
 def read_csv(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> FileColumns:
     """The columns of a CSV file; `choose_kinds` gives the way of reading columns of these names."""
-    dialect = _dialect(read_text(path), path.name)
+    text, offset, delimiter, notes = _dialect(read_text(path), path.name)
+    text = _without_quotes(text, delimiter)
 
     def choose(names: Sequence[str]) -> Reading:
-        return choose_kinds(names)._replace(delimiter=dialect.delimiter)
+        return choose_kinds(names)._replace(delimiter=delimiter)
 
-    return read_cells(partial(_rows, dialect, path.name), path.name, choose, dialect.notes)
+    rows = partial(_rows, text, offset, delimiter, path.name)
+    return read_cells(rows, path.name, choose, notes)
 
 
 def _without_quotes(text: str, delimiter: str) -> str:
@@ -56,9 +48,8 @@ def _without_quotes(text: str, delimiter: str) -> str:
     return text if '"' in plain else plain
 
 
-def _rows(dialect: _Dialect, file: str) -> Iterator[tuple[int, list[str] | Line]]:
+def _rows(text: str, offset: int, delimiter: str, file: str) -> Iterator[tuple[int, list[str] | Line]]:
     """The rows with their lines; blank lines are none."""
-    text, offset, delimiter, _ = dialect
     if '"' not in text:
         wide = text.count(delimiter, 0, text.find("\n") + 1) >= WIDE and delimiter.isascii()
         for number, line in enumerate(text.split("\n"), offset + 1):
@@ -94,8 +85,11 @@ def _quote_is_open(row: str, delimiter: str) -> bool:
     return False
 
 
-def _dialect(text: str, file: str) -> _Dialect:
-    """Leave out Excel's "sep=;" line and comments above the header, and find the delimiter."""
+def _dialect(text: str, file: str) -> tuple[str, int, str, list[str]]:
+    """The text from its header on, the line before it, the delimiter, and what to say.
+
+    Excel's "sep=;" line and comments above the header are left out.
+    """
     start, skipped, delimiter = 0, 0, ""
     comments: list[str] = []
     notes: list[str] = []
@@ -123,7 +117,7 @@ def _dialect(text: str, file: str) -> _Dialect:
         verb = "begins" if len(comments) == 1 else "begin"
         was = "was" if len(comments) == 1 else "were"
         notes.append(f"{plural(len(comments), 'line')} that {verb} with # {was} left out")
-    return _Dialect(_without_quotes(rest, delimiter), skipped, delimiter, notes)
+    return rest, skipped, delimiter, notes
 
 
 def _is_header(comment: str, rest: str, delimiter: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
@@ -30,16 +31,14 @@ def read_excel(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> 
             ensure_room(
                 _PER_BYTE * sum(part.file_size for part in packed.infolist()), f"The table in {path.name}"
             )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles and pictures that openpyxl does not keep
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-            try:
-                sheets = book.worksheets
-                first = (row for sheet in sheets[:1] for row in sheet.iter_rows(values_only=True))
-                cells = [list(map(_word, row)) for row in first]
-                titles = [sheet.title for sheet in sheets]
-            finally:
-                book.close()
+        with (
+            warnings.catch_warnings(action="ignore"),  # about styles and pictures that openpyxl does not keep
+            closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book,
+        ):
+            sheets = book.worksheets
+            first = (row for sheet in sheets[:1] for row in sheet.iter_rows(values_only=True))
+            cells = [list(map(_word, row)) for row in first]
+            titles = [sheet.title for sheet in sheets]
     except MemoryError:
         raise
     except Exception as error:  # openpyxl raises whatever the damaged part of a file happens to cause

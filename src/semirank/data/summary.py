@@ -47,8 +47,7 @@ def target_counts(target: Target) -> dict[str, int]:
     >>> target_counts(Target("classification", values, ("y",), np.ones(1), np.array(["a", "b"])))
     {'a': 1, 'b': 2}
     """
-    kind = TASKS[target.task].kind
-    if kind == NUMBERS:
+    if TASKS[target.task].kind == NUMBERS:
         return {}
     names = target.names if target.classes is None else target.classes.tolist()
     return dict(zip(map(plain_word, names), np.nansum(target.columns(), axis=0).astype(int).tolist()))
@@ -86,17 +85,16 @@ def _named(target: Target) -> list[str]:
 
 def target_questions(target: Target) -> list[str]:
     """What may not be meant as it was understood: values that look like "unknown", names that look alike."""
-    if target.classes is not None:
-        names, noun, plural_noun = target.classes.tolist(), "a class", "classes"
-    elif TASKS[target.task].kind == NUMBERS:
+    task = TASKS[target.task]
+    if task.kind == NUMBERS:
         return _doubtful_numbers(target)
-    elif target.hierarchy is None:
-        names, noun, plural_noun = list(target.names), "a label", "labels"
-    else:
+    if target.hierarchy is not None:
         return []
-    notes = [ask(value, noun) for value in doubtful(names)[:3]]
+    names = target.names if target.classes is None else target.classes.tolist()
+    nouns = "labels" if target.classes is None else "classes"
+    notes = [ask(value, f"a {task.noun}") for value in doubtful(names)[:3]]
     notes += [
-        f"the {plural_noun} {', '.join(map(short, same))} {ALIKE}; make them one if they are the same"
+        f"the {nouns} {', '.join(map(short, same))} {ALIKE}; make them one if they are the same"
         for same in look_alikes(names)[:3]
     ]
     return notes

@@ -80,14 +80,12 @@ def word_columns(
             if word in reading.missing or (value := as_number(word)) in gone or value != value:
                 del counts[word]
         found.append(_Words(name, cells, counts, reading.kinds.get(j, "")))
-    decimal, *others = comma_evidence(word for column in found for word in column.counts)
-    evidence = (decimal or reading.decimal_commas, others[0], others[1])
+    decimal, groups, _ = comma_evidence(word for column in found for word in column.counts)
+    evidence = (decimal or reading.decimal_commas, groups)
     return [_column(column, lines, reading, evidence) for column in found]
 
 
-def _column(
-    column: _Words, lines: Sequence[int], reading: Reading, evidence: tuple[bool, bool, bool]
-) -> Column:
+def _column(column: _Words, lines: Sequence[int], reading: Reading, evidence: tuple[bool, bool]) -> Column:
     if column.kind != "nominal" and (plain := _without_signs(column, lines, reading, evidence)):
         return plain
     words = list(column.counts)
@@ -117,7 +115,7 @@ def _column(
 
 
 def _without_signs(
-    column: _Words, lines: Sequence[int], reading: Reading, evidence: tuple[bool, bool, bool]
+    column: _Words, lines: Sequence[int], reading: Reading, evidence: tuple[bool, bool]
 ) -> Column | None:
     """The numbers of a column in which every number has the same percent sign or currency."""
     parts = {word: without_sign(word) for word in column.counts}
@@ -139,7 +137,7 @@ def _without_signs(
 
 
 def _decimal_mark(
-    words: Sequence[str], reading: Reading, evidence: tuple[bool, bool, bool]
+    words: Sequence[str], reading: Reading, evidence: tuple[bool, bool]
 ) -> tuple[str, tuple[str, ...]]:
     """What stands before the fraction in these words, and what to say about it."""
     decimal, groups, unclear = comma_evidence(words)
