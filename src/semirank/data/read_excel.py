@@ -6,7 +6,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
 from ..runtime.memory import ensure_room
@@ -59,11 +59,8 @@ def _word(value: object) -> str:
     """A cell as a CSV file would hold it."""
     if value is None:
         return ""
-    if isinstance(value, datetime):
-        midnight = value.time() == time(0)
-        return value.date().isoformat() if midnight else value.isoformat(" ")
-    if isinstance(value, date):
-        return value.isoformat()
     if isinstance(value, timedelta):
         return repr(value.total_seconds() / 86_400)
+    if isinstance(value, datetime) and value.time() == time(0):
+        value = value.date()
     return str(value)
