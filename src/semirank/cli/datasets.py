@@ -141,10 +141,8 @@ def fetch(
                     home = fetch_raw(entry.name, to, progress=progress)
                 else:
                     home = fetch_whole(entry.name, to, openml=openml, progress=progress)
-            except UnreachableError:
-                raise
             except (ValueError, ConnectionError) as error:
-                if len(chosen) == 1:
+                if len(chosen) == 1 or isinstance(error, UnreachableError):
                     raise
                 terminal.say(f"{entry.name}: {error}")
                 failed.append(entry.name)
