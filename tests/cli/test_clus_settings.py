@@ -154,6 +154,7 @@ class TestOurs:
         [
             ("ExtraTrees", "RSubspaces", "EnsembleMethod = RSubspaces has no equivalent"),
             ("= 5\nFeature", "= many\nFeature", "Iterations = many' needs a number"),
+            ("= 5\nFeature", "= []\nFeature", "Iterations = []' needs a number"),
             ("Target = 5", "Target = 9", "train.arff has 5 columns"),
             ("[General]\n", "", "outside of all sections"),
             ("train.arff", "none.arff", "which is not there"),

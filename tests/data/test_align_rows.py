@@ -59,6 +59,13 @@ class TestFrames:
             split_target(make(), [])
 
 
+def test_columns_may_be_named_by_numbers():
+    pd = pytest.importorskip("pandas")
+    X, y = split_target(pd.DataFrame({0: [1.0, 2.0], 2: [3.0, 4.0]}), "2")
+    assert encode_features(X).values.tolist() == [[1.0], [2.0]]
+    assert y.tolist() == [3.0, 4.0]
+
+
 def test_a_subclass_keeps_its_categories():
     class Own(pd.DataFrame):
         pass

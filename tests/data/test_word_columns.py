@@ -143,6 +143,12 @@ class TestSpellings:
         forced = load(path, "y", decimal=",")
         assert np.array_equal(plain.X.values, forced.X.values)
 
+    def test_dots_that_group_digits(self, write):
+        text = "a;b;y\n" + "".join(f"{i + 1}.234;{i},5;{'pq'[i % 2]}\n" for i in range(30))
+        read = load(write(text), "y")
+        assert read.X.values[:3, 0].tolist() == [1234.0, 2234.0, 3234.0]
+        assert said(read, "'a' has digits in groups (1.234), read as numbers")
+
     def test_a_numeric_target_with_commas_is_a_number(self, write):
         text = "a;y\n" + "".join(f"{i};{i},5\n" for i in range(30))
         assert load(write(text), "y").task == "regression"

@@ -93,12 +93,12 @@ def split_target(frame: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
     """A frame without its target columns, and these: one column, or several as a frame."""
     frame = native_frame(frame)
     names = _target_columns(target, column_names(frame), "X")
-    chosen = names[0] if len(names) == 1 else names
-    kind = frame_kind(frame)
+    kind, one = frame_kind(frame), len(names) == 1
     if kind == "pandas":
-        return frame.drop(columns=names), frame[chosen]
+        spelled = {str(name): name for name in frame.columns}  # which may be numbers
+        labels = [spelled[name] for name in names]
+        return frame.drop(columns=labels), frame[labels[0] if one else labels]
     if kind == "polars":
-        return frame.drop(names), frame[chosen]
-    one = len(names) == 1
+        return frame.drop(names), frame[names[0] if one else names]
     given = NamedColumn(frame.column(names[0]), names[0]) if one else frame.select(names)
     return frame.drop_columns(names), given

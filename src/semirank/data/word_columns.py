@@ -20,6 +20,7 @@ _SHOWN = 4  # words that a remark lists
 SIGNED = "has {} with its numbers, which are read without it"
 DECIMAL_COMMAS = "has decimal commas, read as numbers"
 GROUPED = "has digits in groups (1,234), read as numbers"
+DOTS_GROUP = "has digits in groups (1.234), read as numbers"
 UNCLEAR_COMMAS = (
     "has commas that may be decimal marks or group digits; they were taken as {} (--decimal {} for the other)"
 )
@@ -159,9 +160,7 @@ def _decimal_mark(
         mark = "," if evidence[0] and not evidence[1] and dots_group else "."
     if mark == ",":
         grouped = any("." in word for word in words)
-        return mark, (DECIMAL_COMMAS,) if commas else (
-            "has dots that group digits (1.234),",
-        ) if grouped else ()
+        return mark, (DECIMAL_COMMAS,) if commas else (DOTS_GROUP,) if grouped else ()
     return mark, (GROUPED,) if commas else ()
 
 
