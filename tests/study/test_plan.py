@@ -280,6 +280,6 @@ def test_changed_files_are_noticed(tmp_path):
     study = Study(QUICK, 0, write_folder(tmp_path, NAMES[:1]))
     data = open_dataset(NAMES[0], tmp_path)
     job = jobs_of(data._replace(sha256="another"), study, ["equal"])[0]
-    jobs._data.cache_clear()
+    jobs.opened_data.cache_clear()
     with pytest.raises(ValueError, match="files of Tiny classes changed"):
         run_job(job, study)

@@ -332,7 +332,7 @@ def test_data_that_changed_since_are_told(tmp_path, inline):
     file.write_text(head + "@data\n" + "\n".join(reversed(rows.split())) + "\n")
     from semirank.study import jobs
 
-    jobs._data.cache_clear()
+    jobs.opened_data.cache_clear()
     jobs._folds.cache_clear()
     summary = run_study(store=path, data=folder, methods=["equal"])
     assert (summary.kept, summary.outdated, summary.done) == (0, 9, 0)

@@ -269,9 +269,9 @@ def test_a_store_from_before_rankings_were_kept(path, tmp_path):
         assert store.claim(jobs[3])
         ranking = JobRanking("ssl", "relief", np.array([0.1, -1e300, 1 / 3]))
         store.finish(jobs[3], make_records(jobs[3]), 1.0, [ranking])
-        ((place, row),) = store.rankings()
-        assert place == jobs[3].place
-        assert unpacked(*row).importances.tolist() == ranking.importances.tolist()
+        ((*about, content),) = store.rankings()
+        assert tuple(about) == (*jobs[3].place, "ssl", "relief")
+        assert unpacked(content).tolist() == ranking.importances.tolist()
         # Done again without a ranking, from other data: the old ranking goes with the old results.
         newer = make_job(3, key="other data")
         assert store.claim(newer, retry=True)

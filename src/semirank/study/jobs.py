@@ -7,23 +7,20 @@ import time
 import warnings
 from dataclasses import replace
 from functools import lru_cache, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import TASKS
+from ..datasets.registry import StudyData, open_dataset
 from ..judging.knn_judge import POOLS, judge_rankings
+from ..judging.splits import Fold
 from .job import Job, Preset, Study, stable_number
 from .plan import SIDES, folds_of
 from .rankings import JobRanking
 from .records import Record
-
-if TYPE_CHECKING:
-    from ..datasets.registry import StudyData
-    from ..judging.splits import Fold
 
 _SAMPLE = 60  # rows of each kind in the small ranking that loads the kernels
 _prepared: set[tuple[str, str]] = set()
@@ -151,20 +148,23 @@ def _laplace(table: Table, target: Target, unlabeled: bool, preset: Preset, seed
 
 
 def _parts(job: Job, study: Study) -> tuple[Table, Target, Table, Target]:
-    data = _data(job.dataset, study.folder)
-    if data.sha256 != job.sha256:
-        raise ValueError(f"The files of {job.dataset} changed while the study was running; start it again.")
+    data = data_of(job, study)
     fold = _folds(job.dataset, study)[job.fold]
     return fold.parts(data.dataset.X, data.dataset.target, job.n_labeled)
 
 
-@lru_cache(maxsize=2)
-def _data(name: str, folder: Path | None) -> StudyData:
-    from ..datasets.registry import open_dataset
+def data_of(job: Job, study: Study) -> StudyData:
+    """The data set of a job, which must be the one that it was planned for."""
+    data = opened_data(job.dataset, study.folder)
+    if data.sha256 != job.sha256:
+        raise ValueError(f"The files of {job.dataset} changed while the study was running; start it again.")
+    return data
 
-    return open_dataset(name, folder)
+
+# A process keeps the last two data sets.
+opened_data = lru_cache(maxsize=2)(open_dataset)
 
 
 @lru_cache(maxsize=2)
 def _folds(name: str, study: Study) -> list[Fold]:
-    return folds_of(_data(name, study.folder), study)
+    return folds_of(opened_data(name, study.folder), study)

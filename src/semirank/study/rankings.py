@@ -25,13 +25,13 @@ class JobRanking(NamedTuple):
 
         Examples
         --------
-        >>> row = JobRanking("ssl", "genie3", np.array([0.25, 0.1])).packed()
-        >>> unpacked(*row).importances.tolist()
+        >>> side, score, content = JobRanking("ssl", "genie3", np.array([0.25, 0.1])).packed()
+        >>> unpacked(content).tolist()
         [0.25, 0.1]
         """
         return self.side, self.score, zlib.compress(self.importances.astype(_NUMBER).tobytes())
 
 
-def unpacked(side: str, score: str, content: bytes) -> JobRanking:
-    """A ranking from a row of a store."""
-    return JobRanking(side, score, np.frombuffer(zlib.decompress(content), _NUMBER))
+def unpacked(content: bytes) -> np.ndarray:
+    """The importances of a ranking from a row of a store."""
+    return np.frombuffer(zlib.decompress(content), _NUMBER)

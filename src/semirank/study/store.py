@@ -32,6 +32,7 @@ _SAVE = "PRAGMA wal_checkpoint(PASSIVE)"  # what is written so far goes from sql
 
 _PLACE = ("dataset", "fold", "n_labeled", "family")
 _PLACE_COLUMNS = ", ".join(_PLACE)
+OF_RANKING = (*_PLACE, "side", "score")
 _OF_RESULT = tuple(name for name in Record._fields if name not in Job._fields)
 _SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
 
@@ -213,15 +214,13 @@ class Store(AbstractContextManager["Store"]):
         place = Record._fields.index("greater_is_better")
         return [Record._make((*row[:place], bool(row[place]), *row[place + 1 :])) for row in rows]
 
-    def rankings(self) -> list[tuple[tuple, tuple[str, str, bytes]]]:
-        """(place of a job, packed ranking) for every ranking of finished jobs that is kept."""
+    def rankings(self) -> list[tuple]:
+        """`OF_RANKING` and the packed importances, for every ranking of finished jobs that is kept."""
         if not self._has("rankings"):
             return []
-        rows = self._execute(
-            f"SELECT {_PLACE_COLUMNS}, side, score, importances FROM rankings JOIN jobs USING (key) "
-            f"WHERE state = 'done' ORDER BY {_PLACE_COLUMNS}, side, score"
-        )
-        return [(row[: len(_PLACE)], row[len(_PLACE) :]) for row in rows]
+        columns = ", ".join(OF_RANKING)
+        query = f"SELECT {columns}, importances FROM rankings JOIN jobs USING (key) WHERE state = 'done' "
+        return self._execute(f"{query} ORDER BY {columns}")
 
     def leave_out(self, missing: Iterable[tuple[str, str]], broken: Iterable[tuple[str, str]]) -> None:
         """Write which data sets a run could not plan, and why: not in the folder, or not to be opened."""

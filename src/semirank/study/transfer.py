@@ -22,7 +22,7 @@ from ..runtime.messages import short
 from .job import Job, Study
 from .plan import WORTH, find_preset, judged_values
 from .records import Record
-from .store import NEW_JOB, Store, insert_results, scratch_tables
+from .store import NEW_JOB, OF_RANKING, Store, insert_results, scratch_tables
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 
@@ -104,25 +104,15 @@ def export_rankings(store: str | PathLike[str], out: str | PathLike[str]) -> int
 
     from .rankings import unpacked
 
-    places = [place for place, _ in rows]
-    found = [unpacked(*row) for _, row in rows]
-    dataset, fold, n_labeled, family = map(np.array, zip(*places))
+    *columns, contents = zip(*rows)
+    importances = [unpacked(content) for content in contents]
+    arrays: dict[str, Any] = {"preset": preset, "seed": seed} | dict(zip(OF_RANKING, columns))
+    arrays["start"] = np.cumsum([0, *map(len, importances)])
+    arrays["importances"] = np.concatenate(importances)
     stream = io.BytesIO()
-    np.savez_compressed(
-        stream,
-        preset=np.array(preset),
-        seed=np.array(seed),
-        dataset=dataset,
-        fold=fold,
-        n_labeled=n_labeled,
-        family=family,
-        side=np.array([ranking.side for ranking in found]),
-        score=np.array([ranking.score for ranking in found]),
-        start=np.cumsum([0, *(len(ranking.importances) for ranking in found)]),
-        importances=np.concatenate([ranking.importances for ranking in found]),
-    )
+    np.savez_compressed(stream, **arrays)
     atomic_write(out, stream.getvalue())
-    return len(found)
+    return len(rows)
 
 
 def import_store(store: str | PathLike[str], path: str | PathLike[str]) -> tuple[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from ..data.tasks import TASKS
 from ..evaluation.cells import Cell, draw_cell
 from .job import Job, Study, stable_number
-from .jobs import Result
+from .jobs import Result, data_of, opened_data
 from .rankings import Rankings
 from .records import Record
 from .worth_measured import fitted_teacher, measured_records
@@ -30,7 +29,6 @@ from .worth_methods import (
 from .worth_plan import WorthPreset, judge_k
 
 if TYPE_CHECKING:
-    from ..datasets.registry import StudyData
     from ..evaluation.references import Reference
 
 PARTS = 1_000_000  # importances are kept as whole parts of the sum of their sizes
@@ -119,24 +117,15 @@ def as_parts(importances: np.ndarray) -> list[int]:
 
 def _cell(job: Job, study: Study) -> Cell:
     assert isinstance(study.preset, WorthPreset)
-    data = _data(job.dataset, study.folder)
-    if data.sha256 != job.sha256:
-        raise ValueError(f"The files of {job.dataset} changed while the study was running; start it again.")
+    data_of(job, study)
     return _drawn(job.dataset, job.fold, study)
-
-
-@lru_cache(maxsize=2)
-def _data(name: str, folder: Path | None) -> StudyData:
-    from ..datasets.registry import open_dataset
-
-    return open_dataset(name, folder)
 
 
 @lru_cache(maxsize=2)
 def _drawn(name: str, fold: int, study: Study) -> Cell:
     preset = study.preset
     assert isinstance(preset, WorthPreset)
-    dataset = _data(name, study.folder).dataset
+    dataset = opened_data(name, study.folder).dataset
     # Another seed of the study has other cells.
     seed = study.seed * preset.n_folds + fold
     return draw_cell(
