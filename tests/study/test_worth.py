@@ -530,7 +530,7 @@ def test_figures(several, tmp_path):
     assert curves.names == tuple("ABCDE")
     assert list(curves.lines) == [CONSENSUS, "Relief, labelled rows", "Relief, semi-supervised"]
     assert curves.base[100] == pytest.approx(np.mean([results.mean(name, BASE, 100) for name in "ABCDE"]))
-    files = write_worth_figures(results, tmp_path, properties, forms=("svg",))
+    files = write_worth_figures(results, tmp_path, properties)
     assert {path.stem for path in files} == set(drawn)
     page = worth_page(tables.values(), results, dict.fromkeys(drawn, "words"), "images/worth-")
     assert "![words](images/worth-curves.png)" in page

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,14 +70,15 @@ def write_figures(
     list of Path
         The files.
     """
+    return save_pictures(pictures(collect(records, stand_ins)), out)
+
+
+def save_pictures(found: Iterable[Picture], out: Path | str) -> list[Path]:
+    """Write figures as PNG and SVG into a folder, made if it is not there; returns the files."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    results = collect(records, stand_ins)
-    files = {
-        folder / f"{picture.name}.{form}": drawn(picture, form)
-        for picture in pictures(results)
-        for form in ("png", "svg")
-    }
+    cases = product(found, ("png", "svg"))
+    files = {folder / f"{picture.name}.{form}": drawn(picture, form) for picture, form in cases}
     atomic_write_all(files)
     return list(files)
 

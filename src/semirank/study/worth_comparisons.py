@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.tasks import HEADINGS
 from ..evaluation.ranking_judges import SUBSET_MODELS
+from ..evaluation.worth import Worth
 from .statistics import Comparison, compare, signed_rank
 from .table_format import StudyTable
 from .tables_words import join
@@ -19,6 +20,12 @@ CONTROLS = tuple(words for family in FAMILIES.values() if family.control for wor
 NEARLY_ALL = 0.9  # of the data sets: a method that has fewer takes no part in ranks over them
 
 
+def counted(results: WorthResults, level: int, method: str = CONSENSUS) -> dict[str, Worth]:
+    """The data sets on which the worth of a method counts at an L."""
+    found = {name: results.worth(name, method, level) for name in results.names()}
+    return {name: one for name, one in found.items() if one is not None and one.counted}
+
+
 def tasks(results: WorthResults) -> StudyTable:
     """The consensus, task by task."""
     rows: list[tuple[Any, ...]] = []
@@ -27,9 +34,8 @@ def tasks(results: WorthResults) -> StudyTable:
             names = [name for name in results.names() if results.groups[name] == group]
             found = results.summary(CONSENSUS, level, names)
             if found.n_counted:
-                worths = {name: results.worth(name, CONSENSUS, level) for name in names}
-                counted = [name for name, one in worths.items() if one and one.counted]
-                means = [results.means(name, [(BASE, level), (CONSENSUS, level)]) for name in counted]
+                both = [(BASE, level), (CONSENSUS, level)]
+                means = [results.means(name, both) for name in counted(results, level) if name in names]
                 own = (*known(np.mean(means, axis=0)), *known(found[:3]), found.wins, found.losses)
                 rows.append((level, group, found.n_counted, *own))
     text = (
@@ -48,11 +54,8 @@ def controls(results: WorthResults) -> StudyTable:
     rows: list[tuple[Any, ...]] = []
     for level in results.levels:
         for control in CONTROLS:
-            both = {
-                name: [results.worth(name, method, level) for method in (CONSENSUS, control)]
-                for name in results.names()
-            }
-            names = [name for name, found in both.items() if all(one and one.counted for one in found)]
+            also = counted(results, level, control)
+            names = [name for name in counted(results, level) if name in also]
             if names:
                 whole = results.summary(CONSENSUS, level, names)
                 found = results.summary(control, level, names)

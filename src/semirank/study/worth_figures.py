@@ -11,14 +11,13 @@ import numpy as np
 from ..evaluation.cells import label_counts
 from ..evaluation.worth import LEAST, MOST, labels_needed
 from ..report.figures import figure_class
-from ..runtime.atomic_write import atomic_write_all
-from .figures import GROUP_STYLES, LEGEND, Picture, critical_difference, drawn, styled
+from .figures import GROUP_STYLES, LEGEND, Picture, critical_difference, save_pictures, styled
 from .properties import CH
 from .statistics import spearman
-from .worth_comparisons import rank_methods
+from .worth_comparisons import counted, rank_methods
 from .worth_methods import FAMILIES
 from .worth_results import BASE, CONSENSUS, WorthResults
-from .worth_when import WORDS, Properties, what_is_known
+from .worth_when import RATIO, WORDS, Properties, what_is_known
 
 # What one would use instead of a consensus, and what the paper proposes.
 SINGLE = ("forest", "forest_symbolic", "extra_trees", "relief", "laplace")
@@ -31,27 +30,18 @@ ALONE = tuple(
 PAPER = tuple(words for name in SINGLE for (side, _), words in FAMILIES[name].shown.items() if side == "ssl")
 COUNTS = (25, 50, 100, 200, 400, 800)  # numbers of labels of the curves over several data sets
 FEWEST = 3  # data sets that a mean is taken over
+TICKS = (0.5, 0.75, 1, 1.5, 2, 3, 4)  # of axes that show worth
 LOOKS = (("#0072b2", "o", "-"), ("#0072b2", "o", "--"), ("#d55e00", "s", "--"), ("#009e73", "^", "-"))
 
 
-def write_worth_figures(
-    results: WorthResults, out: Path | str, properties: Properties, forms: Sequence[str] = ("png", "svg")
-) -> list[Path]:
+def write_worth_figures(results: WorthResults, out: Path | str, properties: Properties) -> list[Path]:
     """Write every figure; returns the files."""
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {
-        folder / f"{picture.name}.{form}": drawn(picture, form)
-        for picture in worth_pictures(results, properties)
-        for form in forms
-    }
-    atomic_write_all(files)
-    return list(files)
+    return save_pictures(worth_pictures(results, properties), out)
 
 
 def worth_pictures(results: WorthResults, properties: Properties) -> Iterator[Picture]:
     """Worth by data set, curves over L, ranks of all methods, when it helps."""
-    levels = [level for level in results.levels if len(what_is_known(results, level, {})) >= FEWEST]
+    levels = [level for level in results.levels if len(counted(results, level)) >= FEWEST]
     if levels:
         yield Picture("worth", "What unlabelled rows are worth", forest_plot(results, levels[:2]))
     if (found := mean_curves(results)) is not None:
@@ -70,32 +60,24 @@ def worth_pictures(results: WorthResults, properties: Properties) -> Iterator[Pi
 @styled
 def forest_plot(results: WorthResults, levels: Sequence[int]) -> Any:
     """A line for each data set: its worth and 90 % interval, best first."""
-    most = max(len(what_is_known(results, level, {})) for level in levels)
+    most = max(len(counted(results, level)) for level in levels)
     figure = figure_class()(figsize=(5.4 * len(levels), 1.6 + 0.17 * most), layout="constrained")
     axes = figure.subplots(1, len(levels), squeeze=False)[0]
     handles: dict[str, Any] = {}
     for ax, level in zip(axes, levels):
-        found = {name: results.worth(name, CONSENSUS, level) for name in results.names()}
-        counted = {name: one for name, one in found.items() if one is not None and one.counted}
-        order = sorted(counted, key=lambda name: -counted[name].factor)
-        for y, name in enumerate(order):
-            one, (colour, marker) = counted[name], GROUP_STYLES[results.groups[name]]
+        found = sorted(counted(results, level).items(), key=lambda item: -item[1].factor)
+        for y, (name, one) in enumerate(found):
+            colour, marker = GROUP_STYLES[results.groups[name]]
             ax.plot([one.low, one.high], [y, y], color=colour, linewidth=1.6)
             (point,) = ax.plot(one.factor, y, marker, color=colour, markersize=5.5)
             handles.setdefault(results.groups[name], point)
         mean = results.summary(CONSENSUS, level, results.names()).factor
         ax.axvline(1.0, color="0.3", linewidth=1)
         ax.axvline(mean, color="0.3", linewidth=1, linestyle=":")
-        ax.set_yticks(range(len(order)), order, fontsize=7)
-        ax.set_ylim(len(order) - 0.4, -0.6)
-        ax.set_xscale("log")
-        ticks = (0.5, 0.75, 1, 1.5, 2, 3, 4)
-        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        ax.minorticks_off()
-        ax.set_xlim(0.95 * LEAST, 1.05 * MOST)
-        ax.set_title(f"L = {level}: geometric mean {mean:.2f} (dotted)")
-        ax.set_xlabel("worth (90 % interval)")
-        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_yticks(range(len(found)), [name for name, _ in found], fontsize=7)
+        _log_axis(ax, "x", TICKS)
+        ax.set(xlim=(0.95 * LEAST, 1.05 * MOST), ylim=(len(found) - 0.4, -0.6))
+        ax.set(title=f"L = {level}: geometric mean {mean:.2f} (dotted)", xlabel="worth (90 % interval)")
     figure.legend(handles.values(), handles, ncols=len(handles), **LEGEND)
     return figure
 
@@ -142,9 +124,9 @@ def _best(results: WorthResults, methods: Iterable[str], levels: Sequence[int]) 
     means = {
         method: np.mean([one.means[method] for one in ranked if one is not None])
         for method in methods
-        if any(ranked) and all(one is not None and method in one.means for one in ranked)
+        if all(one is not None and method in one.means for one in ranked)
     }
-    return max(means, key=lambda method: means[method]) if means else None
+    return max(means, key=lambda method: means[method], default=None)
 
 
 @styled
@@ -160,39 +142,31 @@ def draw_curves(found: Curves) -> Any:
         if name == BASE:
             ax.lines[-1].set_markerfacecolor("white")
     for level, value in found.lines[CONSENSUS].items():
-        _arrow(ax, found.base, level, value, f"{{:.2f}} x {level} labels")
-    _number_axis(ax, list(found.base))
-    ax.set_xlabel("labelled rows")
-    ax.set_ylabel("captured importance (foreign reference)")
+        to = _arrow(ax, found.base, level, value)
+        look = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 7.5}
+        ax.annotate(f"{to / level:.2f} x {level} labels", (np.sqrt(to * level), value), (0, 3), **look)
+    _log_axis(ax, "x", list(found.base))
+    ax.grid(axis="y", color="0.9", linewidth=0.7)
+    ax.set(xlabel="labelled rows", ylabel="captured importance (foreign reference)")
     ax.set_title(f"Mean over {len(found.names)} data sets")
     ax.legend(frameon=False, loc="lower right")
     return figure
 
 
-def _arrow(ax: Any, base: Mapping[int, float], level: int, value: float, words: str) -> None:
-    """From a point to where the curve of labelled rows alone has the same value."""
+def _arrow(ax: Any, base: Mapping[int, float], level: int, value: float) -> float:
+    """From a point to where the curve of labelled rows alone has the same value, which is returned."""
     to = float(labels_needed(value, np.array(list(base.values())), tuple(base)))
     style = {"arrowstyle": "->", "color": "0.25", "shrinkA": 3, "shrinkB": 0, "linewidth": 1.2}
     ax.annotate("", (to, value), (level, value), arrowprops=style)
-    if words:
-        at = (np.sqrt(to * level), value)
-        ax.annotate(
-            words.format(to / level),
-            at,
-            (0, 3),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=7.5,
-        )
+    return to
 
 
-def _number_axis(ax: Any, counts: Sequence[int]) -> None:
-    ax.set_xscale("log")
-    ax.set_xticks(counts, [str(n) for n in counts])
+def _log_axis(ax: Any, axis: str, ticks: Sequence[float], **look: Any) -> None:
+    """The axis "x" or "y" in logarithms, with these ticks and no other."""
+    ax.set(**{f"{axis}scale": "log"})
+    getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks], **look)
     ax.minorticks_off()
     ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis="y", color="0.9", linewidth=0.7)
 
 
 @styled
@@ -216,14 +190,10 @@ def panels(results: WorthResults, names: Sequence[str]) -> Any:
         handles = handles or [both, alone]
         for level, value in ours.items():
             if set(around := label_counts(results.n_train[name], level)) <= set(base):
-                _arrow(ax, {n: base[n] for n in around}, level, value, "")
+                _arrow(ax, {n: base[n] for n in around}, level, value)
         ax.set_title(name.replace("$", r"\$"), fontsize=7.5)
-        ax.set_xscale("log")
-        shown = [n for n in (25, 100, 400) if n <= max(counts)]
-        ax.set_xticks(shown, [str(n) for n in shown], fontsize=7)
+        _log_axis(ax, "x", [n for n in (25, 100, 400) if n <= max(counts)], fontsize=7)
         ax.tick_params(axis="y", labelsize=7)
-        ax.minorticks_off()
-        ax.spines[["top", "right"]].set_visible(False)
     figure.legend(handles, [CONSENSUS, BASE], ncols=2, **LEGEND)
     return figure
 
@@ -247,13 +217,9 @@ def scatter(results: WorthResults, level: int, properties: Properties) -> Any:
         ax.set_title(f"{len(pairs)} data sets" + ("" if rho is None else f", Spearman {rho:+.2f}"))
         ax.axhline(1.0, color="0.6", linewidth=0.8, zorder=0)
         ax.set_xlabel("clustering hypothesis" if what == CH else what)
-        if len(pairs) and what not in (CH, WORDS[1], WORDS[2]) and pairs[:, 0].min() > 0:
+        if len(pairs) and what == RATIO and pairs[:, 0].min() > 0:
             ax.set_xscale("log")
-        ax.set_yscale("log")
-        ticks = (0.5, 0.75, 1, 1.5, 2, 3, 4)
-        ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-        ax.minorticks_off()
-        ax.spines[["top", "right"]].set_visible(False)
+        _log_axis(ax, "y", TICKS)
     axes[0].set_ylabel(f"worth of the consensus, L = {level}")
     figure.legend(handles.values(), handles, ncols=len(handles), **LEGEND)
     return figure

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .properties import CH, FEATURES, MISSING
-from .statistics import spearman
+from .statistics import rank_rows, spearman
 from .table_format import StudyTable
-from .worth_results import CONSENSUS, WorthResults
+from .worth_comparisons import counted
+from .worth_results import WorthResults
 from .worth_tables import known
 
 Properties = Mapping[str, Mapping[str, float]]
@@ -30,18 +31,16 @@ class Known(NamedTuple):
 def what_is_known(results: WorthResults, level: int, properties: Properties) -> list[Known]:
     """The data sets whose worth counts at an L."""
     found = []
-    for name in results.names():
-        one = results.worth(name, CONSENSUS, level)
-        if one is not None and one.counted:
-            losses = list(results.losses.get((name, level), {}).values())
-            about = properties.get(name, {})
-            numbers = {
-                CH: about.get(CH, np.nan),
-                LOSS: float(np.mean(losses)) if losses else np.nan,
-                MISSING: about.get(MISSING, np.nan),
-                RATIO: about.get(FEATURES, np.nan) / level,
-            }
-            found.append(Known(name, one.factor, numbers))
+    for name, one in counted(results, level).items():
+        losses = list(results.losses.get((name, level), {}).values())
+        about = properties.get(name, {})
+        numbers = {
+            CH: about.get(CH, np.nan),
+            LOSS: float(np.mean(losses)) if losses else np.nan,
+            MISSING: about.get(MISSING, np.nan),
+            RATIO: about.get(FEATURES, np.nan) / level,
+        }
+        found.append(Known(name, one.factor, numbers))
     return found
 
 
@@ -75,10 +74,8 @@ def when(results: WorthResults, properties: Properties) -> StudyTable:
             low, high = np.quantile(pairs[:, 0], [1 / 3, 2 / 3], method="nearest")
             parts = pairs[pairs[:, 0] <= low], pairs[pairs[:, 0] >= high if high > low else pairs[:, 0] > low]
             ends = [float(np.exp(np.log(part[:, 1]).mean())) for part in parts]
-            middle = [float(low), float(parts[1][:, 0].min())]
-            rows.append(
-                (level, what, len(pairs), rho, chance(*pairs.T), middle[0], ends[0], middle[1], ends[1])
-            )
+            beside = (float(low), ends[0], float(parts[1][:, 0].min()), ends[1])
+            rows.append((level, what, len(pairs), rho, chance(*pairs.T), *beside))
     text = (
         "Rank correlation of what is known of a data set with what the consensus was worth on it, its "
         "p-value by permutation, and the geometric mean of the worth over about a third of the data sets "
@@ -102,8 +99,6 @@ def chance(a: np.ndarray, b: np.ndarray) -> float:
     >>> chance(np.arange(8.0), np.arange(8.0)) < 0.01
     True
     """
-    from .statistics import rank_rows
-
     first, second = rank_rows(np.array([a, b]))
     rng = np.random.default_rng(0)
     drawn = rng.permuted(np.tile(second, (DRAWS, 1)), axis=1)
