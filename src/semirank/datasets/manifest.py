@@ -145,19 +145,15 @@ def _listed(item: dict[str, Any], path: Path, i: int) -> Listed:
         if Path(file).is_absolute() or ".." in Path(file).parts:
             raise ValueError(f"{place} lists {file!r}, which is not inside the folder.")
     parts = _given(item, "examples_per_file", dict, place)
-    return Listed(
-        name=name,
-        task=task,
-        folder=path.parent,
-        files=data,
-        targets=tuple(_given(item, "target_attributes", list, place)),
-        drop=tuple(_given(item, "drop", list, place)),
-        sizes=_numbers({key: item[key] for key in SIZES if item.get(key) is not None}, place),
-        parts=tuple(_numbers(parts, place).values()),
-        sha256=_texts(_given(item, "sha256", dict, place), place),
-        stand_in_for=_text(item, "stand_in_for", place) or None,
-        where=_text(item, "source", place),
-    )
+    targets, drop = (tuple(_given(item, key, list, place)) for key in ("target_attributes", "drop"))
+    numbers = _all(int, {key: item[key] for key in SIZES if item.get(key) is not None}, place)
+    rows = tuple(_all(int, parts, place).values())
+    checksums = _given(item, "sha256", dict, place)
+    sha256 = _all(str, {file: value for file, value in checksums.items() if value is not None}, place)
+    words = {key: item.get(key) or "" for key in ("stand_in_for", "source")}
+    original, where = _all(str, words, place).values()
+    about = (name, task, path.parent, data, targets, drop)
+    return Listed(*about, numbers, rows, sha256, stand_in_for=original or None, where=where)
 
 
 def _given(item: dict[str, Any], key: str, kind: Any, place: str) -> Any:
@@ -171,29 +167,18 @@ def _given(item: dict[str, Any], key: str, kind: Any, place: str) -> Any:
     return value
 
 
-def _text(item: dict[str, Any], key: str, place: str) -> str:
-    value = item.get(key) or ""
-    if not isinstance(value, str):
-        raise ValueError(f"{place} must give {key!r} as a text, not {short(value)}.")
-    return value
-
-
-def _texts(values: dict[str, Any], place: str) -> dict[str, str]:
-    for key in values:
-        _text(values, key, place)
-    return values
-
-
 def _check_text(text: str, place: str) -> None:
     """Refuse names that no file and no terminal takes: control characters, halves of pairs."""
     if not text.isprintable():
         raise ValueError(f"{place} has the name {short(text)}, with characters that cannot be shown.")
 
 
-def _numbers(values: dict[str, Any], place: str) -> dict[str, int]:
+def _all(kind: type, values: dict[str, Any], place: str) -> dict[str, Any]:
+    """Values that are all whole numbers (`int`), or all texts (`str`)."""
     for key, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ValueError(f"{place} must give {key!r} as a number, not {short(value)}.")
+        if type(value) is not kind:
+            what = "a number" if kind is int else "a text"
+            raise ValueError(f"{place} must give {key!r} as {what}, not {short(value)}.")
     return values
 
 

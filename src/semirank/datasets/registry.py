@@ -179,13 +179,12 @@ def find(name: str, folder: str | os.PathLike[str] | None = None) -> Entry:
     ...
     ValueError: There is no data set 'digit' (did you mean 'Digits'?).
     """
-    all_known = {e.name: e for e in (entries() if folder is None else known(folder))}
-    lower = {n.lower(): n for n in all_known}
-    found = all_known.get(lower.get(name.lower(), name))
+    names = {entry.name.lower(): entry for entry in (entries() if folder is None else known(folder))}
+    found = names.get(name.lower())
     if found is None:
         # The names are long: a beginning may be too short to look alike.
-        begun = [n for n in all_known if n.lower().startswith(name.lower())] if name else []
-        near = did_you_mean(begun[0] if begun else name, begun or all_known)
+        begun = [e.name for lower, e in names.items() if lower.startswith(name.lower())] if name else []
+        near = did_you_mean(begun[0] if begun else name, begun or [e.name for e in names.values()])
         raise ValueError(
             f"There is no data set {name!r}{near or '; `semirank datasets list` shows those there are'}."
         )

@@ -243,8 +243,7 @@ def _critical(results: Results, label: str, names: Sequence[str]) -> Iterator[Pi
         ("sides", "semi-supervised and supervised rankings", both, names_of_both),
     )
     for kind, what, columns, shown in kinds:
-        matrix = results.quality_matrix(names, columns) if len(columns) > 1 else None
-        if matrix is not None and len(matrix.names) > 1:
+        if len(columns) > 1 and len((matrix := results.quality_matrix(names, columns)).names) > 1:
             found = compare(shown, matrix.values)
             title = f"{label}: {what}, {k}NN, fair judge"
             yield Picture(f"ranks_{kind}_{file_name(label)}", title, critical_difference(found, title))

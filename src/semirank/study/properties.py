@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.table import Table
+from ..data.target import Target
 from ..data.tasks import TASKS
 from .store import Store, StoreError
-
-if TYPE_CHECKING:
-    from ..data.table import Table
-    from ..data.target import Target
 
 # Names of the numbers; those of the sizes are the paper's headings.
 CH = "cluster hypothesis"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,10 +68,8 @@ class StudyTable:
         lines = [f"# {self.title}", "", self.text, ""]
         if self.rows:
             lines += [_line(map(_plain, self.columns)), f"|{'|'.join(marks)}|"]
-        for i, row in enumerate(self.rows):
-            cells = (_plain(self._shown(value, name)) for value, name in zip(row, self.columns))
-            lines.append(_line(f"**{c}**" if c and (i, j) in self.bold else c for j, c in enumerate(cells)))
-        if not self.rows:
+            lines += map(_line, self._cells(_plain, "**{}**"))
+        else:
             lines.append("There are no records for this table yet.")
         if self.notes:
             lines += ["", *(f"- {_plain(note)}" for note in self.notes)]
@@ -81,25 +79,23 @@ class StudyTable:
         """The table and its notes, all text escaped."""
         css = [' class="text"' if is_text else "" for is_text in self._text_columns()]
         head = "".join(f'<th scope="col"{c}>{escaped(name)}</th>' for c, name in zip(css, self.columns))
-        body = []
-        for i, row in enumerate(self.rows):
-            cells = []
-            for j, value in enumerate(row):
-                shown = escaped(self._shown(value, self.columns[j]))
-                shown = f"<b>{shown}</b>" if (i, j) in self.bold else shown
-                cells.append(f"<td{css[j]}>{shown}</td>")
-            body.append(f"<tr>{''.join(cells)}</tr>")
+        rows = (map("<td{}>{}</td>".format, css, row) for row in self._cells(escaped, "<b>{}</b>"))
+        body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
         notes = "".join(f"<li>{escaped(note)}</li>" for note in self.notes)
         table = "<p>There are no records for this table yet.</p>"
         if self.rows:
-            table = (
-                f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
-            )
+            table = f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
             table = f'<div class="scroll" tabindex="0">{table}</div>'
         return table + (f'<ul class="notes">{notes}</ul>' if notes else "")
 
     def _text_columns(self) -> list[bool]:
         return [any(isinstance(row[j], str) for row in self.rows) for j in range(len(self.columns))]
+
+    def _cells(self, plain: Callable[[str], str], bold: str) -> Iterator[list[str]]:
+        """The cells of every row as text; `bold` is what the best values are put into."""
+        for i, row in enumerate(self.rows):
+            shown = [plain(self._shown(value, name)) for value, name in zip(row, self.columns)]
+            yield [bold.format(c) if c and (i, j) in self.bold else c for j, c in enumerate(shown)]
 
     def _shown(self, value: Any, column: str) -> str:
         if value is None or (isinstance(value, float) and math.isnan(value)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +26,6 @@ from .worth_methods import (
     rank_reference,
 )
 from .worth_plan import WorthPreset, judge_k
-
-if TYPE_CHECKING:
-    from ..evaluation.references import Reference
 
 PARTS = 1_000_000  # importances are kept as whole parts of the sum of their sizes
 DIGITS = 6  # of references
@@ -58,11 +54,7 @@ def run_worth_job(job: Job, study: Study) -> Result:
     """
     cell = _cell(job, study)
     if job.family == FOREIGN:
-        from ..evaluation.references import foreign_reference
-
-        began = time.thread_time()
-        reference = foreign_reference(cell)
-        return Result(reference_records(job, reference, len(cell.test), time.thread_time() - began), [])
+        return Result(_reference_records(job, cell), [])
     if job.family == FAMILY:  # a seed of its own: no ranking is held against itself
         seed = stable_number(study.seed, job.dataset, job.fold, FAMILY)
         found = rank_reference(cell.train, cell.labeled(job.n_labeled), seed)
@@ -74,15 +66,17 @@ def run_worth_job(job: Job, study: Study) -> Result:
     return Result(_ranking_records(job, cell, found), [])
 
 
-def reference_records(job: Job, reference: Reference, n_test: int, seconds: float) -> list[Record]:
+def _reference_records(job: Job, cell: Cell) -> list[Record]:
     """One record for each model of a foreign reference: its R2 and, in the setting, the importances."""
+    from ..evaluation.references import foreign_reference
+
+    began = time.thread_time()
+    reference = foreign_reference(cell)
+    seconds = time.thread_time() - began
     records = []
     for model, r2 in reference.r2.items():
         shares = [float(f"{share:.{DIGITS}g}") for share in reference.importances[model].tolist()]
-        setting = json.dumps({"cell": reference.digest[:_DIGEST], "importances": shares})
-        about = (job.dataset, job.task, job.group, job.fold, job.n_labeled, job.n_labeled, n_test, job.family)
-        judge = ("sl", model, "labelled", judge_k(job), "R2", True, r2)
-        records.append(Record(*about, *judge, seconds, 0.0, setting))
+        records.append(_record(job, cell, ("sl", model), ("R2", True, r2), seconds, shares))
     return records
 
 
@@ -96,11 +90,19 @@ def _ranking_records(job: Job, cell: Cell, found: Rankings) -> list[Record]:
     for ((side, score), (importances, seconds)), value in zip(found.items(), judged.tolist()):
         if not (np.isfinite(importances).all() and np.isfinite(value)):
             raise ValueError(f"{side} {score}: the ranking or its score is not finite.")
-        setting = json.dumps({"cell": cell.digest[:_DIGEST], "importances": as_parts(importances)})
-        about = (job.dataset, task.name, job.group, job.fold, job.n_labeled, job.n_labeled, len(cell.test))
-        judge = ("labelled", judge_k(job), task.measure, task.greater_is_better, task.sign * value)
-        records.append(Record(*about, job.family, side, score, *judge, seconds, 0.0, setting))
+        judged_as = (task.measure, task.greater_is_better, task.sign * value)
+        records.append(_record(job, cell, (side, score), judged_as, seconds, as_parts(importances)))
     return records
+
+
+def _record(
+    job: Job, cell: Cell, name: tuple[str, str], judged: tuple[str, bool, float], seconds: float, parts: list
+) -> Record:
+    """A ranking: side and score, what it was judged, and the importances with the cell they belong to."""
+    about = (job.dataset, job.task, job.group, job.fold, job.n_labeled, job.n_labeled, len(cell.test))
+    setting = json.dumps({"cell": cell.digest[:_DIGEST], "importances": parts})
+    judge = ("labelled", judge_k(job), *judged)
+    return Record(*about, job.family, *name, *judge, seconds, 0.0, setting)
 
 
 def as_parts(importances: np.ndarray) -> list[int]:
@@ -116,7 +118,6 @@ def as_parts(importances: np.ndarray) -> list[int]:
 
 
 def _cell(job: Job, study: Study) -> Cell:
-    assert isinstance(study.preset, WorthPreset)
     data_of(job, study)
     return _drawn(job.dataset, job.fold, study)
 

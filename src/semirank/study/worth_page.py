@@ -105,7 +105,7 @@ def coverage_by_method(records: Iterable[Record], jobs: Iterable[Job]) -> StudyT
     done = {(r.dataset, r.fold, r.n_labeled, r.family) for r in records}
     planned = done | {job.place for job in jobs}
     rows = []
-    for family in dict.fromkeys(place[3] for place in sorted(planned, key=lambda place: place[3])):
+    for family in sorted({place[3] for place in planned}):
         counts = []
         for level in (None, *WORTH.n_labeled):
             some = [p for p in planned if p[3] == family and (level is None or p[2] == level)]

@@ -131,10 +131,9 @@ def _rank(table: Table, target: Target, seed: int, scores: dict[str, Score]) -> 
         for name, score in scores.items():
             began = time.thread_time()
             found = [_finite(score(columns, y, is_class, seed % 2**31)) for y in _each(target.take(rows))]
-            several = target.values.shape[1] > 1
-            ranking = np.mean([shares(one) for one in found], axis=0) if several and found else None
-            if ranking is None:
-                ranking = found[0] if found else np.zeros(table.shape[1])
+            if target.values.shape[1] > 1:
+                found = [shares(one) for one in found]
+            ranking = np.mean(found, axis=0) if found else np.zeros(table.shape[1])
             out["sl", name] = ranking, time.thread_time() - began
     return out
 
