@@ -101,8 +101,8 @@ def _record(
     """A ranking: side and score, what it was judged, and the importances with the cell they belong to."""
     about = (job.dataset, job.task, job.group, job.fold, job.n_labeled, job.n_labeled, len(cell.test))
     setting = json.dumps({"cell": cell.digest[:_DIGEST], "importances": parts})
-    judge = ("labelled", judge_k(job), *judged)
-    return Record(*about, job.family, *name, *judge, seconds, 0.0, setting)
+    which = (job.family, *name, "labelled", judge_k(job))
+    return Record(*about, *which, *judged, seconds, 0.0, setting)
 
 
 def as_parts(importances: np.ndarray) -> list[int]:
