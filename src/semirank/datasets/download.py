@@ -225,8 +225,8 @@ def _listed(
 
 def _described(entry: Entry, listed: Listed) -> dict[str, Any]:
     """The manifest of files that have come, which must be the data set they are said to be."""
-    opened = open_listed(listed)
-    counted = sizes(opened.dataset)
+    dataset, _, sha256 = open_listed(listed)
+    counted = sizes(dataset)
     if listed.where:  # OpenML's copy may write the same data in another way
         for key, number in _printed(entry).items():
             if counted[key] != number:
@@ -234,7 +234,7 @@ def _described(entry: Entry, listed: Listed) -> dict[str, Any]:
                     f"{entry.name} as it was fetched has {counted[key]} {SIZES[key]}, "
                     f"but the paper says {number}; nothing was kept."
                 )
-    elif opened.sha256 != (entry.content or opened.sha256):
+    elif sha256 != (entry.content or sha256):
         raise ValueError(
             f"What was made from the files of {entry.name} differs from what the registry expects; "
             "nothing was kept."
@@ -256,6 +256,6 @@ def _described(entry: Entry, listed: Listed) -> dict[str, Any]:
 def _printed(entry: Entry) -> dict[str, float]:
     """The sizes of the paper under the names of a manifest."""
     labels = "labels_in_hierarchy" if entry.task == "hierarchical" else "labels"
-    names = {"examples": "examples", "features": "features", "classes": "classes_declared"}
-    names |= {"labels": labels, "targets": "targets"}
-    return {names[key]: number for key, number in entry.printed.items() if key in names}
+    renamed = {"classes": "classes_declared", "labels": labels}
+    printed = {renamed.get(key, key): number for key, number in entry.printed.items()}
+    return {key: number for key, number in printed.items() if key in SIZES}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -182,22 +182,17 @@ def _all(kind: type, values: dict[str, Any], place: str) -> dict[str, Any]:
     return values
 
 
-class Opened(NamedTuple):
-    """A data set as listed: all rows, how many of them are the train part, and a digest of the content."""
+def open_listed(listed: Listed) -> tuple[Dataset, int | None, str]:
+    """Read a listed data set and hold it against its manifest: files, checksums and sizes.
 
-    dataset: Dataset
-    n_train: int | None
-    sha256: str
-
-
-def open_listed(listed: Listed) -> Opened:
-    """Read a listed data set and hold it against its manifest: files, checksums and sizes."""
+    Returns all rows, how many of them are the train part, and a digest of the content.
+    """
     check_files(listed)
     dataset = load(listed.paths(), listed.targets or None, task=listed.task, drop=listed.drop)
     rows = np.bincount(dataset.part, minlength=len(listed.files)).tolist()
     _check_sizes(listed, dataset, rows)
     n_train = rows[0] if listed.split else None
-    return Opened(dataset, n_train, content_sha256(dataset, n_train))
+    return dataset, n_train, content_sha256(dataset, n_train)
 
 
 def check_files(listed: Listed) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from ..data.dataset import Dataset
 from ..data.tasks import HEADINGS, TASKS
 from ..runtime.messages import did_you_mean
-from .manifest import Listed, NoManifestError, Opened, open_listed, read_folder
+from .manifest import Listed, NoManifestError, open_listed, read_folder
 from .recipes import digits, write_arff
 
 VARIABLE = "SEMIRANK_DATA"
@@ -291,22 +291,21 @@ def open_dataset(name: str, folder: str | os.PathLike[str] | None = None) -> Stu
     if found.split != entry.predefined_split:
         number = "a train and a test file" if entry.predefined_split else "one file"
         raise ValueError(f"{entry.name} needs {number}, but the manifest lists {len(found.files)}.")
-    return _identified(entry, open_listed(found))
+    return _opened(entry, found)
 
 
-def _identified(entry: Entry, opened: Opened) -> StudyData:
+def _opened(entry: Entry, listed: Listed) -> StudyData:
     """Known content has the digest that the records carry."""
-    recorded = entry.recorded if opened.sha256 == entry.content else None
-    return StudyData(entry, opened.dataset, opened.n_train, recorded or opened.sha256)
+    dataset, n_train, sha256 = open_listed(listed)
+    recorded = entry.recorded if sha256 == entry.content else None
+    return StudyData(entry, dataset, n_train, recorded or sha256)
 
 
 def _bundled(entry: Entry) -> StudyData:
     """A data set that comes with scikit-learn needs no folder."""
     with tempfile.TemporaryDirectory() as folder:
         [path] = write_arff(digits(), Path(folder) / "digits")
-        return _identified(
-            entry, open_listed(Listed(entry.name, entry.task, path.parent, (path.name,), ("class",)))
-        )
+        return _opened(entry, Listed(entry.name, entry.task, path.parent, (path.name,), ("class",)))
 
 
 def available(folder: str | os.PathLike[str] | None = None) -> Availability:
@@ -317,16 +316,13 @@ def available(folder: str | os.PathLike[str] | None = None) -> Availability:
     place, listed, in_cache = _contents(folder)
     found = Availability([], [], [])
     for entry in known(place):
-        if entry.name in listed:
-            lost = listed[entry.name].missing_file()
-            if lost is None:
-                found.present.append(entry.name)
-            else:
-                found.broken.append((entry.name, f"the file {lost} does not exist"))
-        elif in_cache and entry.source.kind == "bundled":
-            found.present.append(entry.name)
-        else:
+        here = listed.get(entry.name)
+        if here is None and not (in_cache and entry.source.kind == "bundled"):
             found.missing.append((entry.name, f"not in {place}: {how_to_get(entry)}"))
+        elif here is not None and (lost := here.missing_file()) is not None:
+            found.broken.append((entry.name, f"the file {lost} does not exist"))
+        else:
+            found.present.append(entry.name)
     return found
 
 

@@ -70,7 +70,6 @@ class Difference(NamedTuple):
     stand_in_for: str | None
     score: str
     definition: str
-    k: int
     value: float
     ssl_family: str
     sl_family: str
@@ -167,7 +166,7 @@ class Results:
         return self.area_matrix({n: [self.key(n, *column, self.ks[-1]) for column in columns] for n in names})
 
     def time_matrix(
-        self, names: Iterable[str], families: Sequence[str], side: str = "ssl", end: int | None = None
+        self, names: Iterable[str], families: Sequence[str], side: str, end: int | None = None
     ) -> Matrix:
         """Minus the mean seconds of each family over the cells of :meth:`time_cells`: larger is better."""
         rows: dict[str, np.ndarray | None] = {}
@@ -199,7 +198,7 @@ class Results:
             for score in ("equal",) if definition == "pool" else SCORES:
                 ssl, sl = (self.key(name, side, score, pool, k) for side, pool in DEFINITIONS[definition])
                 if areas := self.areas([ssl, sl]):
-                    what = (name, about.group, about.stand_in_for, score, definition, k)
+                    what = (name, about.group, about.stand_in_for, score, definition)
                     value = float(areas[0][0] - areas[0][1])
                     found.append(Difference(*what, value, ssl.family, sl.family, *areas[1:]))
         return found

@@ -30,6 +30,10 @@ class RunProgress(NamedTuple):
     seconds_left: float | None
 
 
+OnProgress = Callable[[RunProgress], None]
+Say = Callable[[str], None]  # with sentences for the user
+
+
 class Summary(NamedTuple):
     """What a run did.
 
@@ -72,8 +76,8 @@ def run_study(
     dask: str | None = None,
     seed: int = 0,
     retry: bool = False,
-    progress: Callable[[RunProgress], None] | None = None,
-    say: Callable[[str], None] | None = None,
+    progress: OnProgress | None = None,
+    say: Say | None = None,
 ) -> Summary:
     """Do all jobs of a study that are not done yet.
 
@@ -131,8 +135,8 @@ def run_study(
         opened.add(planned.jobs)
         if not only:
             opened.leave_out(planned.missing, planned.broken)
-        listeners = Listeners(progress or (lambda now: None), say)
-        return _Run(opened, study, planned, retry, listeners).go(n_workers, dask)
+        progress = progress or (lambda now: None)
+        return _Run(opened, study, planned, retry, progress, say).go(n_workers, dask)
 
 
 class Planned(NamedTuple):
@@ -143,9 +147,7 @@ class Planned(NamedTuple):
     broken: list[tuple[str, str]]
 
 
-def plan_jobs(
-    study: Study, only: Sequence[str], families: Sequence[str], say: Callable[[str], None]
-) -> Planned:
+def plan_jobs(study: Study, only: Sequence[str], families: Sequence[str], say: Say) -> Planned:
     """The jobs of all data sets that can be opened.
 
     A name that is not known, or not there though it was asked for, is an error.
@@ -196,19 +198,14 @@ def left_out_lines(missing: Sequence[tuple[str, str]], broken: Sequence[tuple[st
     return lines
 
 
-class Listeners(NamedTuple):
-    """What is called with the progress of a run, and with sentences for the user."""
-
-    progress: Callable[[RunProgress], None]
-    say: Callable[[str], None]
-
-
 class _Run:
     """The loop of one run; it alone writes to the store."""
 
-    def __init__(self, store: Store, study: Study, planned: Planned, retry: bool, tell: Listeners) -> None:
+    def __init__(
+        self, store: Store, study: Study, planned: Planned, retry: bool, progress: OnProgress, say: Say
+    ) -> None:
         self.store, self.study, self.planned, self.retry = store, study, planned, retry
-        self.progress, self.say = tell
+        self.progress, self.say = progress, say
         keys = {job.place: job.key for job in planned.jobs}
         known = [job for job in store.jobs() if job.place in keys]
         kept = [job for job in known if job.state == "done" and job.key == keys[job.place]]

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import chi2, rankdata
 
 ALPHA = 0.05
 DECIMALS = 10  # scores that are equal up to rounding are ties
@@ -52,8 +53,6 @@ def rank_rows(scores: np.ndarray) -> np.ndarray:
     array([[1.5, 3. , 1.5],
            [1. , 2. , 3. ]])
     """
-    from scipy.stats import rankdata
-
     return rankdata(-np.round(np.asarray(scores, dtype=float), DECIMALS), axis=1)
 
 
@@ -88,8 +87,6 @@ def friedman(ranks: np.ndarray) -> float:
     >>> round(friedman(np.array([[1.0, 2, 3], [1, 2, 3], [1, 3, 2]])), 4)
     0.097
     """
-    from scipy.stats import chi2
-
     n, k = ranks.shape
     spread = np.square(ranks).sum() - n * k * (k + 1) ** 2 / 4
     if spread <= 0:  # every row is one tie
@@ -106,8 +103,6 @@ def signed_rank(differences: np.ndarray) -> float:
     >>> signed_rank([0.3, 0.1, 0.2, 0.5, 0.4])
     0.0625
     """
-    from scipy.stats import rankdata
-
     values = np.round(np.asarray(differences, dtype=float), DECIMALS)
     values = values[values != 0]
     # Twice the ranks are whole numbers even where they are shared, so sums can be counted one by one.

@@ -76,6 +76,8 @@ NEW_JOB = f"INSERT INTO jobs ({_JOB_COLUMNS}) VALUES ({', '.join('?' * len(Job._
 _NEW_RESULT = f"INSERT INTO results (key, {', '.join(_OF_RESULT)}) VALUES (?{', ?' * len(_OF_RESULT)})"
 _NEW_RANKING = "INSERT INTO rankings (key, side, score, importances) VALUES (?, ?, ?, ?)"
 _AT_PLACE = " AND ".join(f"{name} = ?" for name in _PLACE)
+_WHO_HAS = f"SELECT key, state, owner, beat FROM jobs WHERE {_AT_PLACE}"
+_NOBODY = ("", "unknown", "", 0.0)
 
 
 class StoreError(ValueError):
@@ -111,9 +113,10 @@ class Store(AbstractContextManager["Store"]):
         self.path = Path(path)
         # With a token, because the system reuses process numbers.
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        log = self._log_path()
+        # Where sqlite writes first, until it brings it into the file itself.
+        self._log = self.path.with_name(self.path.name + "-wal")
         # Checked before sqlite makes a new one. An empty one means nothing: readers leave such files behind.
-        self._has_log = log.exists() and log.stat().st_size > 0
+        self._has_log = self._log.exists() and self._log.stat().st_size > 0
         with self._said():
             self._connection = self._open(study, read_only)
             try:
@@ -157,8 +160,7 @@ class Store(AbstractContextManager["Store"]):
         `retry` takes failed jobs too, and those whose result came from other data or an older version.
         """
         with self._transaction() as cursor:
-            query = f"SELECT key, state, owner, beat FROM jobs WHERE {_AT_PLACE}"
-            key, state, owner, beat = cursor.execute(query, job.place).fetchone() or ("", "unknown", "", 0.0)
+            key, state, owner, beat = cursor.execute(_WHO_HAS, job.place).fetchone() or _NOBODY
             left = state == "claimed" and self._may_take_over(owner, beat)
             again = retry and (state == "failed" or (state == "done" and key != job.key))
             if not (state == "missing" or left or again):
@@ -245,12 +247,10 @@ class Store(AbstractContextManager["Store"]):
         came = 0
         with self._transaction() as cursor:
             for job, records in rows:
-                query = f"SELECT state, owner, beat FROM jobs WHERE {_AT_PLACE}"
-                if here := cursor.execute(query, job.place).fetchone():
-                    state, owner, beat = here
-                    runs = state == "claimed" and not _is_abandoned(owner, beat)
-                    if runs or state in ("done", job.state):
-                        continue
+                _, state, owner, beat = cursor.execute(_WHO_HAS, job.place).fetchone() or _NOBODY
+                runs = state == "claimed" and not _is_abandoned(owner, beat)
+                if runs or state in ("done", job.state):
+                    continue
                 cursor.execute(f"DELETE FROM jobs WHERE {_AT_PLACE}", job.place)
                 cursor.execute(NEW_JOB, job)
                 insert_results(cursor, job.key, records)
@@ -329,8 +329,8 @@ class Store(AbstractContextManager["Store"]):
         if execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             empty = execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
             if empty and not self._has_log and execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-                log = self._log_path().name
-                raise StoreError(f"{self.path} is empty without its file {log}; copy both, or start anew.")
+                told = f"is empty without its file {self._log.name}"
+                raise StoreError(f"{self.path} {told}; copy both, or start anew.")
             raise StoreError(f"{self.path} is not a store of semirank; name another file.")
         version = execute("PRAGMA user_version").fetchone()[0]
         if version != _FORMAT:
@@ -362,13 +362,9 @@ class Store(AbstractContextManager["Store"]):
         saved = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(max(saved for _, saved in runs)))
         running = self._execute("SELECT count(*) FROM jobs WHERE state = 'claimed'")[0][0]
         return (
-            f"{self.path} came away from its file {self._log_path().name} while a run went on: jobs finished "
+            f"{self.path} came away from its file {self._log.name} while a run went on: jobs finished "
             f"after {saved} may be missing ({plural(running, 'job')} had begun by then); run again to do them"
         )
-
-    def _log_path(self) -> Path:
-        """Where sqlite writes first, until it brings it into the file itself."""
-        return self.path.with_name(self.path.name + "-wal")
 
     def _has(self, table: str) -> bool:
         query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
