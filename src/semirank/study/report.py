@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from .. import __version__
-from ..report.html import head, tiles
+from ..report.html import head, section, tiles
 from ..report.svg_charts import text
 from ..runtime.atomic_write import atomic_write
 from .figures import Picture, drawn, pictures
@@ -70,10 +70,7 @@ def page_path(out: Path | str) -> Path:
 
 
 def _page(results: Results, shown: list[StudyTable], found: list[Picture], notes: Sequence[str]) -> str:
-    tables = "".join(
-        f'<section id="t{i}"><h2>{text(t.title)}</h2><p class="hint">{text(t.text)}</p>{t.html()}</section>'
-        for i, t in enumerate(shown)
-    )
+    sections = (section(text(t.title), text(t.text), t.html(), f"t{i}") for i, t in enumerate(shown))
     images = [f'<section id="f{i}">{_figure(picture)}</section>' for i, picture in enumerate(found)]
     links = [f'<li><a href="#t{i}">{text(table.title)}</a></li>' for i, table in enumerate(shown)]
     links += [f'<li><a href="#f{i}">{text(picture.title)}</a></li>' for i, picture in enumerate(found)]
@@ -88,8 +85,8 @@ def _page(results: Results, shown: list[StudyTable], found: list[Picture], notes
 {_tiles(results)}
 {f'<section><h2>Notes</h2><ul class="notes">{said}</ul></section>' if said else ""}
 <section><h2>Contents</h2><nav><ol>{"".join(links)}</ol></nav></section>
-<div id="tables">{tables}</div>
-<section><h2>Figures</h2><p class="hint">{text(READING)}</p></section>
+<div id="tables">{"".join(sections)}</div>
+{section("Figures", text(READING), "")}
 <div id="figures">{"".join(images)}</div>
 <footer>semirank {text(__version__)}</footer>
 </main>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -232,12 +233,10 @@ class _Run:
 
                 workers = DaskWorkers(self.study, dask, n_workers)
             try:
-                taken = {job.place for job in self._loop(workers, n_workers)}
+                with closing(workers):
+                    taken = {job.place for job in self._loop(workers, n_workers)}
             finally:
-                try:
-                    workers.close()
-                finally:
-                    self.store.release()
+                self.store.release()
         theirs = Counter(job.state for job in self.store.jobs() if job.place in taken)
         open_there = theirs["missing"] + theirs["claimed"]
         kept, failed_before = self.kept + theirs["done"], self.failed_before + theirs["failed"]

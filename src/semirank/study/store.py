@@ -382,16 +382,8 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
         """All changes inside or none; the write lock is taken first, so what is read inside stays valid."""
-        with self._said():
-            cursor = self._connection.cursor()
-            cursor.execute("BEGIN IMMEDIATE")
-            try:
-                yield cursor
-                cursor.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.rollback()
-                raise
+        with self._said(), self._connection:  # which commits, or rolls back
+            yield self._connection.execute("BEGIN IMMEDIATE")
 
     @contextmanager
     def _said(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..evaluation.cells import label_counts
 from ..evaluation.worth import LEAST, MOST, labels_needed
-from ..report.figures import figure_class
+from ..report.figures import figure_class, literal
 from .figures import GROUP_STYLES, LEGEND, Picture, critical_difference, save_pictures, styled
 from .properties import CH
 from .statistics import spearman
@@ -191,7 +191,7 @@ def panels(results: WorthResults, names: Sequence[str]) -> Any:
         for level, value in ours.items():
             if set(around := label_counts(results.n_train[name], level)) <= set(base):
                 _arrow(ax, {n: base[n] for n in around}, level, value)
-        ax.set_title(name.replace("$", r"\$"), fontsize=7.5)
+        ax.set_title(literal(name), fontsize=7.5)
         _log_axis(ax, "x", [n for n in (25, 100, 400) if n <= max(counts)], fontsize=7)
         ax.tick_params(axis="y", labelsize=7)
     figure.legend(handles, [CONSENSUS, BASE], ncols=2, **LEGEND)
