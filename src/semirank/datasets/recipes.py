@@ -226,13 +226,9 @@ def _changed(rows: Rows, names: Iterable[str], change: Callable[[Column], Column
     return rows._replace(columns=tuple(change(c) if c.name in wanted else c for c in rows.columns))
 
 
-def _decode(
-    rows: Rows, paths: Sequence[Path], *, file: int | None = None, values: Mapping[str, Sequence[str]] = {}
-) -> Rows:
-    declared, written = (
-        {c.name: c for c in ([] if file is None else _arff(paths[file], as_text=as_text))}
-        for as_text in (False, True)
-    )
+def _decode(rows: Rows, paths: Sequence[Path], *, file: int, values: Mapping[str, Sequence[str]]) -> Rows:
+    declared = {column.name: column for column in _arff(paths[file])}
+    written = {column.name: column for column in _arff(paths[file], as_text=True)}
 
     def change(column: Column) -> Column:
         name = column.name

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -91,8 +92,6 @@ class Results:
         Of the semi-supervised side.
     ks : tuple of int
         Neighbour counts of the judge, increasing; the last is the one for comparisons, as in the paper.
-    ensembles : dict of (group, side, pool, score) -> family
-        The ensemble that stands for each forest score.
     """
 
     about: dict[str, About]
@@ -100,7 +99,22 @@ class Results:
     seconds: dict[tuple[str, str, str], dict[Cell, tuple[float, float]]]
     settings: dict[tuple[str, str], dict[Cell, dict[str, Any]]]
     ks: tuple[int, ...]
-    ensembles: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
+
+    @cached_property
+    def ensembles(self) -> dict[tuple[str, str, str, str], str]:
+        """(group, side, pool, score) -> the ensemble that stands for a forest score there.
+
+        It is the one of the best average rank, of equal ones the faster (Def. 2.5). The paper's own data sets
+        decide, where there are any.
+        """
+        chosen = {}
+        for group in self.groups:
+            names = self.names(group) or self.names(group, stand_ins=True)
+            for side, pool, score in product(SIDES, POOLS, FOREST_SCORES):
+                family = _best_ensemble(self, names, side, pool, score)
+                if family is not None:
+                    chosen[group, side, pool, score] = family
+        return chosen
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -205,7 +219,7 @@ class Results:
 
 
 def collect(records: Iterable[Record], stand_ins: Mapping[str, str] | None = None) -> Results:
-    """Sort records by curve and choose the ensemble that stands for each score.
+    """Sort records by curve.
 
     Parameters
     ----------
@@ -232,9 +246,7 @@ def collect(records: Iterable[Record], stand_ins: Mapping[str, str] | None = Non
             if r.side == "ssl":
                 found.settings.setdefault((r.dataset, r.family), {})[cell] = json.loads(r.setting or "{}")
     about = dict(sorted(found.about.items(), key=_place))
-    found = replace(found, about=about, ks=tuple(sorted({key.k for key in found.values})))
-    found.ensembles.update(_choose_ensembles(found))
-    return found
+    return replace(found, about=about, ks=tuple(sorted({key.k for key in found.values})))
 
 
 def levels_and_folds(cells: Iterable[Cell]) -> tuple[tuple[int, ...], int]:
@@ -258,21 +270,6 @@ def level_means(curve: Mapping[Cell, tuple[float, int]], cells: Iterable[Cell]) 
         total[level] = total.get(level, 0.0) + value * n_test
         rows[level] = rows.get(level, 0) + n_test
     return [total[level] / rows[level] for level in total]
-
-
-def _choose_ensembles(results: Results) -> dict[tuple[str, str, str, str], str]:
-    """The ensemble of the best average rank by group, side, pool and score; ties to the faster (Def. 2.5).
-
-    The paper's own data sets decide, where there are any.
-    """
-    chosen = {}
-    for group in results.groups:
-        names = results.names(group) or results.names(group, stand_ins=True)
-        for side, pool, score in product(SIDES, POOLS, FOREST_SCORES):
-            family = _best_ensemble(results, names, side, pool, score)
-            if family is not None:
-                chosen[group, side, pool, score] = family
-    return chosen
 
 
 def _best_ensemble(results: Results, names: Sequence[str], side: str, pool: str, score: str) -> str | None:
