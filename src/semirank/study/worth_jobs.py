@@ -15,16 +15,7 @@ from .jobs import Result, data_of, opened_data
 from .rankings import Rankings
 from .records import Record
 from .worth_measured import fitted_teacher, measured_records
-from .worth_methods import (
-    FAMILIES,
-    FAMILY,
-    FOREIGN,
-    MEASURED,
-    SUBSETS,
-    TEACHER,
-    rank_consensus,
-    rank_reference,
-)
+from .worth_methods import FAMILIES, FAMILY, FOREIGN, MEASURED, SUBSETS, TEACHER, rank_reference
 from .worth_plan import WorthPreset, judge_k
 
 PARTS = 1_000_000  # importances are kept as whole parts of the sum of their sizes
@@ -41,7 +32,7 @@ def prepare_worth_job(job: Job, study: Study) -> None:
         return
     target = cell.labeled(min(_SAMPLE, len(cell.order)))
     rows = np.sort(cell.order[: 2 * _SAMPLE])
-    ranks = {FAMILY: rank_reference, TEACHER: fitted_teacher, SUBSETS: rank_consensus}
+    ranks = {FAMILY: rank_reference, TEACHER: fitted_teacher, SUBSETS: FAMILIES["consensus"].rank}
     rank = ranks.get(job.family) or FAMILIES[job.family].rank
     rank(cell.train.take(rows), target.take(rows), 0)
     _prepared.add((job.dataset, job.family))
