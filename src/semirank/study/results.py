@@ -294,7 +294,5 @@ def _matrix(rows: Mapping[str, np.ndarray | None]) -> Matrix:
 def _place(item: tuple[str, About]) -> tuple[int, int, str]:
     """The paper's order; a stand-in comes where the data set it replaces would be."""
     name, about = item
-    headings, names = list(HEADINGS), list(paper_names())
-    original = about.stand_in_for or name
-    group = headings.index(about.group) if about.group in headings else len(headings)
-    return group, names.index(original) if original in names else len(names), name
+    groups, names = ({key: i for i, key in enumerate(some)} for some in (HEADINGS, paper_names()))
+    return groups.get(about.group, len(groups)), names.get(about.stand_in_for or name, len(names)), name

@@ -59,10 +59,9 @@ def controls(results: WorthResults) -> StudyTable:
             if names:
                 whole = results.summary(CONSENSUS, level, names)
                 found = results.summary(control, level, names)
-                rows.append(
-                    (level, control.removeprefix("control: "), len(names), *known(whole[:1]),
-                     *known(found[:3]), found.wins, found.losses, *known([found.p]))
-                )  # fmt: skip
+                own = (*known(found[:3]), found.wins, found.losses, *known([found.p]))
+                words = control.removeprefix("control: ")
+                rows.append((level, words, len(names), *known(whole[:1]), *own))
     text = (
         "What the consensus is worth with its unlabelled rows, and on the same data sets with rows invented "
         "out of labelled ones in their place, with shuffled labels for teacher and students, and with a "

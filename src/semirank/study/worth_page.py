@@ -137,9 +137,7 @@ def worth_page(
         if name in by_name:
             parts.append(_short(by_name[name]).markdown().replace("# ", "## ", 1).strip())
         elif name == "losses":
-            parts.append(
-                "## Where the consensus loses\n\n" + "\n".join(f"- {line}" for line in losses(results))
-            )
+            parts += ["## Where the consensus loses", "\n".join(f"- {line}" for line in losses(results))]
         elif name in pictures:
             parts.append(f"![{pictures[name]}]({images}{name}.png)")
     return "\n\n".join(parts) + "\n"

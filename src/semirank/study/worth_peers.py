@@ -30,10 +30,8 @@ REPEATS = 5  # permutations of every feature
 HELD_OUT = 3  # one labelled row in three, which permutation importance is computed from
 RELIEF_NEIGHBORS = 10
 FEWEST_IN_LEAF = 5  # LightGBM's own 20 would leave a tree of fifty rows two leaves
-PACKAGES = {
-    "peer_lightgbm": "lightgbm",
-    "peer_relieff": "fast_select",
-}  # what is no part of the usual install
+# What is no part of the usual install.
+PACKAGES = {"peer_lightgbm": "lightgbm", "peer_relieff": "fast_select"}
 
 # (features, target column, whether it holds classes) -> a score of each feature
 Score = Callable[["Columns", np.ndarray, bool, int], np.ndarray]

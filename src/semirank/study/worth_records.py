@@ -63,11 +63,6 @@ def short_records(records: Iterable[Record]) -> list[Record]:
         elif r.family in FAMILIES and "importances" in content and (r.dataset, r.fold) in foreign:
             both = captured_by(r, foreign[r.dataset, r.fold], own.get((r.dataset, r.fold)))
             content = {"captured": [None if np.isnan(value) else round(value, DIGITS) for value in both]}
-        found.append(
-            r._replace(
-                value=float(f"{r.value:.{DIGITS}g}"),
-                seconds=_rounded(r.seconds),
-                setting=json.dumps(content, separators=(",", ":")),
-            )
-        )
+        value, setting = float(f"{r.value:.{DIGITS}g}"), json.dumps(content, separators=(",", ":"))
+        found.append(r._replace(value=value, seconds=_rounded(r.seconds), setting=setting))
     return found
