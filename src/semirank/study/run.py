@@ -160,11 +160,9 @@ def plan_jobs(study: Study, only: Sequence[str], families: Sequence[str], say: S
     names, missing, broken = found if only else available(folder)
     say("reading the data set" if len(names) == 1 else f"reading {len(names)} data sets")
     jobs: list[Job] = []
-    n_opened = 0
     for name in names:
         try:
             jobs += jobs_of(open_dataset(name, folder), study, families)
-            n_opened += 1
         except ValueError as error:
             if only:
                 raise
@@ -172,7 +170,8 @@ def plan_jobs(study: Study, only: Sequence[str], families: Sequence[str], say: S
     left_out = left_out_lines(missing, broken)
     if not jobs:
         # Laplace is the only family that does not fit every task.
-        reasons = left_out[bool(missing) :] + ["laplace is for regression, no task here"] * bool(n_opened)
+        some_opened = any(name not in dict(broken) for name in names)
+        reasons = left_out[bool(missing) :] + ["laplace is for regression, no task here"] * some_opened
         raise ValueError(f"There is nothing to do: {'; '.join(reasons) or f'{folder} holds no data set'}.")
     for line in left_out:
         say(line)

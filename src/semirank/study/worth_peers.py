@@ -149,9 +149,8 @@ def _each(target: Target) -> Iterator[np.ndarray]:
 
 def _finite(scores: np.ndarray) -> np.ndarray:
     """Features for which a score is not defined are the worst, those without any error the best."""
-    scores = np.where(np.isnan(scores), 0.0, scores)
-    known = scores[np.isfinite(scores)]
-    return np.minimum(scores, 10 * max(known.max(initial=0.0), 1.0))
+    best = scores[np.isfinite(scores)].max(initial=0.0)
+    return np.nan_to_num(scores, nan=0.0, posinf=10 * max(best, 1.0), neginf=-np.inf)
 
 
 def _gain(columns: Columns, y: np.ndarray, is_class: bool, seed: int) -> np.ndarray:
