@@ -21,7 +21,6 @@ Rank = Callable[[Table, Target, int], Rankings]
 FOREIGN, FAMILY = "reference_foreign", "reference_family"
 REFERENCES = (FOREIGN, FAMILY)
 LABEL_ONLY = "label_only"
-MAIN = ("consensus", LABEL_ONLY)
 SUPERVISION = 0.5  # w of the semi-supervised forests
 FEWER = 4  # the control with fewer unlabelled rows keeps one in so many
 FOREST_SCORES = ("genie3_oob", "rforest", "genie3")
