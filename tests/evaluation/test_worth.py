@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -229,9 +227,7 @@ def test_cells_are_the_same_for_the_same_name_and_seed(task):
     small, large = one.labeled(20), one.labeled(40)
     assert small.labeled.sum() == 20
     assert (large.labeled | ~small.labeled).all()  # nested
-    table, target = one.label_only(20)
-    assert np.array_equal(table.values, one.train.values[small.labeled], equal_nan=True)
-    assert np.array_equal(target.values, one.train_target.values[small.labeled])
+    assert np.array_equal(small.values[small.labeled], one.train_target.values[small.labeled])
 
 
 def test_cells_are_cut_to_size_and_leave_out_what_says_nothing():
@@ -263,8 +259,7 @@ def test_rare_classes_are_among_the_first_labels():
     table = mixed_table(rng, 600)
     y = encode_target(np.where(np.arange(600) % 60 == 0, "rare", "usual"))
     for seed in range(10):
-        codes = draw_cell("rare", table, y, seed).label_only(25)[1].values
-        assert (codes == 0).sum() >= 2
+        assert (draw_cell("rare", table, y, seed).labeled(25).values == 0).sum() >= 2
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -374,7 +369,9 @@ def test_permutation_importance_is_that_of_predicting_again(kind, learned):
     space, train, truth, points, held_out = learned
     model = kind.fit(train, truth)
     found = fm.permutation_importance(model.bind(points), points, held_out, space.columns_of(7), seed=5)
-    expected = naive.permutation_importance(model.predict, points, held_out, space.block, 7, fm.REPEATS, 5)
+    expected = naive.permutation_importance(
+        lambda asked: model.bind(asked).base, points, held_out, space.block, 7, fm.REPEATS, 5
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11)
     assert np.argmax(found) == 0
     assert (found > 0.01).sum() >= 2
@@ -384,7 +381,7 @@ def test_boosting_answers_as_scikit_learn_does(learned):
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     _, train, truth, points, _ = learned
-    found = fm.Boosting.fit(train, truth).predict(points)
+    found = fm.Boosting.fit(train, truth).bind(points).base
     for column in range(truth.shape[1]):
         model = HistGradientBoostingRegressor(
             max_iter=80, max_leaf_nodes=15, min_samples_leaf=10, early_stopping=False, random_state=0
@@ -415,7 +412,7 @@ def test_kernel_ridge_chooses_by_leaving_one_out(learned):
     assert model.rate == pytest.approx(best[1][0])
     np.testing.assert_allclose(model.dual, best[1][1], rtol=1e-6, atol=1e-9)
     kernel = np.exp(-model.rate * ((points[:, None] - train) ** 2).sum(axis=2)) + 1
-    np.testing.assert_allclose(model.predict(points), kernel @ model.dual + center, rtol=1e-9)
+    np.testing.assert_allclose(model.bind(points).base, kernel @ model.dual + center, rtol=1e-9)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -430,11 +427,6 @@ def test_references_find_what_was_planted(task):
     assert reference.captured(good) > 0.9 > 0.6 > reference.captured(bad)
     mean = sum(reference.importances[model] for model in reference.learned) / len(reference.learned)
     assert reference.captured(good) == pytest.approx(captured(good, mean))
-    each = {model: captured(good, reference.importances[model]) for model in reference.learned}
-    assert reference.captured_by_model(good) == each
-    again = Reference.from_dict(json.loads(json.dumps(reference.to_dict())))
-    assert again.to_dict() == reference.to_dict()
-    assert again.captured(good) == reference.captured(good)
 
 
 def test_kernel_ridge_does_not_decide_alone():
@@ -468,7 +460,7 @@ def test_subset_value_with_all_features_is_that_of_the_models():
     space = fc.FeatureSpace.fit(cell.train)
     target = fc.target_columns(cell.train_target, cell.test_target)
     model = fm.KernelRidge.fit(space.encode(cell.train), target.train)
-    expected = fm.explained(model.predict(space.encode(cell.test)), target.test)
+    expected = fm.explained(model.bind(space.encode(cell.test)).base, target.test)
     assert subset_value(np.array([1.0, 1.0]), cell)["kernel"] == pytest.approx(expected)
     with pytest.raises(ValueError, match="2 features"):
         subset_value(np.ones(3), cell)

@@ -54,11 +54,6 @@ class Cell:
             )
         return self.train_target.hide(self.order[n_labeled:])
 
-    def label_only(self, n_labeled: int) -> tuple[Table, Target]:
-        """The first `n_labeled` rows alone, in the order of the training rows."""
-        rows = np.sort(self.order[:n_labeled])
-        return self.train.take(rows), self.train_target.take(rows)
-
     @cached_property
     def digest(self) -> str:
         """Tells this cell from any other: of the values, targets and order of labels."""

@@ -6,9 +6,10 @@ purpose: what judges a ranking must not change with it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -32,13 +33,14 @@ def one_thread() -> AbstractContextManager[object]:
     return threadpool_limits(1)
 
 
-class Bound(Protocol):
-    """A model that holds some rows, to answer for them once more with a few columns taken from others."""
+class Bound(NamedTuple):
+    """What a model answers for some rows, and for them once more with a few columns taken from others.
 
-    @property
-    def base(self) -> np.ndarray: ...
+    `swapped` is a function of (columns, rows, donors), the last two being places among the rows.
+    """
 
-    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray: ...
+    base: np.ndarray
+    swapped: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def explained(predicted: np.ndarray, truth: np.ndarray) -> float:
@@ -80,20 +82,15 @@ def permutation_importance(
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
-    """Boosted trees, one chain for each target column, as flat arrays of nodes.
+    """Boosted trees, one chain for each target column, as a flat array of scikit-learn's nodes.
 
     A leaf leads to itself, so walking on from it does no harm.
     """
 
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    value: np.ndarray
+    nodes: np.ndarray
     root: np.ndarray  # of every tree
     output: np.ndarray  # target column of every tree
     start: np.ndarray  # answer of every target column before the first tree
-    depth: int
 
     @classmethod
     def fit(cls, points: np.ndarray, truth: np.ndarray) -> Boosting:
@@ -117,65 +114,42 @@ class Boosting:
                 root.append(size)
                 output.append(column)
                 size += len(nodes)
-        nodes = np.concatenate(parts)
-        return cls(
-            nodes["feature_idx"].astype(np.int64),
-            nodes["num_threshold"].astype(np.float64),
-            nodes["left"].astype(np.int64),
-            nodes["right"].astype(np.int64),
-            nodes["value"].astype(np.float64),
-            np.array(root, np.int64),
-            np.array(output, np.int64),
-            np.array(start),
-            int(nodes["depth"].max()),
-        )
+        return cls(np.concatenate(parts), np.array(root), np.array(output), np.array(start))
 
     def leaves(
         self, points: np.ndarray, trees: np.ndarray, rows: np.ndarray, donors: np.ndarray, swap: np.ndarray
     ) -> np.ndarray:
         """Leaf values, trees x rows; columns of the mask `swap` are read from the donors."""
         node = np.repeat(self.root[trees][:, None], len(rows), axis=1)
-        for _ in range(self.depth):
-            feature = self.feature[node]
+        for _ in range(self.nodes["depth"].max()):
+            feature = self.nodes["feature_idx"][node]
             at = np.where(swap[feature], donors, rows)
-            node = np.where(points[at, feature] <= self.threshold[node], self.left[node], self.right[node])
-        return self.value[node]
+            goes_left = points[at, feature] <= self.nodes["num_threshold"][node]
+            node = np.where(goes_left, self.nodes["left"][node], self.nodes["right"][node])
+        return self.nodes["value"][node]
 
-    def predict(self, points: np.ndarray) -> np.ndarray:
-        return self.bind(points).base
-
-    def bind(self, points: np.ndarray) -> BoundBoosting:
-        rows = np.arange(len(points))
+    def bind(self, points: np.ndarray) -> Bound:
+        """With the leaves of the rows; only trees that use a feature are walked again."""
+        every = np.arange(len(points))
         none = np.zeros(points.shape[1], bool)
-        leaves = self.leaves(points, np.arange(len(self.root)), rows, rows, none)
+        leaves = self.leaves(points, np.arange(len(self.root)), every, every, none)
         base = self.start + _sum_by(leaves, self.output, len(self.start))
-        inner = self.left != np.arange(len(self.left))
-        tree_of_node = np.repeat(np.arange(len(self.root)), np.diff(np.append(self.root, len(self.left))))
+        inner = self.nodes["is_leaf"] == 0
+        tree_of_node = np.repeat(np.arange(len(self.root)), np.diff(np.append(self.root, len(self.nodes))))
         uses = np.zeros((points.shape[1], len(self.root)), bool)
-        uses[self.feature[inner], tree_of_node[inner]] = True
-        return BoundBoosting(self, points, leaves, base, uses)
+        uses[self.nodes["feature_idx"][inner], tree_of_node[inner]] = True
 
+        def swapped(columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
+            answer = base[rows]
+            trees = np.flatnonzero(uses[columns].any(axis=0))
+            if len(trees) == 0:
+                return answer
+            swap = np.zeros(points.shape[1], bool)
+            swap[columns] = True
+            change = self.leaves(points, trees, rows, donors, swap) - leaves[np.ix_(trees, rows)]
+            return answer + _sum_by(change, self.output[trees], answer.shape[1])
 
-@dataclass(frozen=True, eq=False)
-class BoundBoosting:
-    """Boosted trees with the leaves of some rows; only trees that use a feature are walked again."""
-
-    model: Boosting
-    points: np.ndarray
-    leaves: np.ndarray
-    base: np.ndarray
-    uses: np.ndarray  # columns x trees
-
-    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
-        answer = self.base[rows]
-        trees = np.flatnonzero(self.uses[columns].any(axis=0))
-        if len(trees) == 0:
-            return answer
-        swap = np.zeros(self.points.shape[1], bool)
-        swap[columns] = True
-        new = self.model.leaves(self.points, trees, rows, donors, swap)
-        change = new - self.leaves[np.ix_(trees, rows)]
-        return answer + _sum_by(change, self.model.output[trees], answer.shape[1])
+        return Bound(base, swapped)
 
 
 def _sum_by(leaves: np.ndarray, output: np.ndarray, n_outputs: int) -> np.ndarray:
@@ -213,15 +187,18 @@ class Network:
                 )
         return chosen
 
-    def _answer(self, units: np.ndarray) -> np.ndarray:
-        return np.maximum(units, 0.0) @ self.out_weights + self.out_bias
+    def bind(self, points: np.ndarray) -> Bound:
+        """With the inputs of the hidden units for the rows, and what a swapped column adds to them."""
+        inputs = points @ self.weights + self.bias
 
-    def predict(self, points: np.ndarray) -> np.ndarray:
-        return self._answer(points @ self.weights + self.bias)
+        def answer(units: np.ndarray) -> np.ndarray:
+            return np.maximum(units, 0.0) @ self.out_weights + self.out_bias
 
-    def bind(self, points: np.ndarray) -> BoundNetwork:
-        units = points @ self.weights + self.bias
-        return BoundNetwork(self, points, units, self._answer(units))
+        def swapped(columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
+            step = points[donors[:, None], columns] - points[rows[:, None], columns]
+            return answer(inputs[rows] + step @ self.weights[columns])
+
+        return Bound(answer(inputs), swapped)
 
 
 def _train_network(
@@ -242,31 +219,15 @@ def _train_network(
     best, kept, since = -np.inf, None, 0
     for _ in range(MOST_ROUNDS):
         model.partial_fit(inputs, answers)
-        (weights, out_weights), (bias, out_bias) = model.coefs_, model.intercepts_
-        net = Network(weights, bias, out_weights, out_bias)
-        score = explained(net.predict(points[held_out]), truth[held_out])
+        arrays = [array for layer in zip(model.coefs_, model.intercepts_) for array in layer]
+        score = explained(Network(*arrays).bind(points[held_out]).base, truth[held_out])
         since += 1
         if kept is None or score > best:
-            arrays = (weights, bias, out_weights, out_bias)
             best, since, kept = score, 0, Network(*(array.astype(np.float64) for array in arrays))
         if since == PATIENCE:
             break
     assert kept is not None
     return best, kept
-
-
-@dataclass(frozen=True, eq=False)
-class BoundNetwork:
-    """A network with the inputs of the hidden units for some rows, and what a swapped column adds to them."""
-
-    model: Network
-    points: np.ndarray
-    units: np.ndarray
-    base: np.ndarray
-
-    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
-        step = self.points[donors[:, None], columns] - self.points[rows[:, None], columns]
-        return self.model._answer(self.units[rows] + step @ self.model.weights[columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,37 +257,23 @@ class KernelRidge:
                     least, chosen = error, (width / unit, dual)
         return cls(points, *chosen, center)
 
-    def predict(self, points: np.ndarray) -> np.ndarray:
-        kernel = np.exp(-self.rate * squared_distances(points, self.points)) + 1.0
-        return kernel @ self.dual + self.center
-
-    def bind(self, points: np.ndarray) -> BoundKernel:
+    def bind(self, points: np.ndarray) -> Bound:
+        """With the distances of the rows, which a swapped column changes by a product of two."""
         exponent = -self.rate * squared_distances(points, self.points)
         base = (np.exp(exponent) + 1.0) @ self.dual + self.center
-        return BoundKernel(self, points, exponent, base)
 
+        def swapped(columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
+            """|z - t|^2 - |x - t|^2 = |z|^2 - |x|^2 - 2 (z - x) t, for the columns that are swapped."""
+            to, answer = 2.0 * self.rate * self.points[:, columns].T, np.empty((len(rows), base.shape[1]))
+            constant = self.dual.sum(axis=0) + self.center
+            for begin in range(0, len(rows), len(points)):  # pieces that stay in the cache
+                part = slice(begin, begin + len(points))
+                new, old = points[donors[part, None], columns], points[rows[part, None], columns]
+                kernel = (new - old) @ to
+                kernel += exponent[rows[part]]
+                kernel -= self.rate * ((new**2).sum(axis=1) - (old**2).sum(axis=1))[:, None]
+                np.exp(np.minimum(kernel, 0.0, out=kernel), out=kernel)
+                answer[part] = kernel @ self.dual + constant
+            return answer
 
-@dataclass(frozen=True, eq=False)
-class BoundKernel:
-    """Kernel ridge with the distances of some rows, which a swapped column changes by a product of two."""
-
-    model: KernelRidge
-    points: np.ndarray
-    exponent: np.ndarray
-    base: np.ndarray
-
-    def swapped(self, columns: np.ndarray, rows: np.ndarray, donors: np.ndarray) -> np.ndarray:
-        """|z - t|^2 - |x - t|^2 = |z|^2 - |x|^2 - 2 (z - x) t, for the columns that are swapped."""
-        model, size = self.model, len(self.points)
-        to, answer = 2.0 * model.rate * model.points[:, columns].T, np.empty((len(rows), self.base.shape[1]))
-        constant = model.dual.sum(axis=0) + model.center
-        for begin in range(0, len(rows), size):  # pieces that stay in the cache
-            part = slice(begin, begin + size)
-            new = self.points[donors[part, None], columns]
-            old = self.points[rows[part, None], columns]
-            kernel = (new - old) @ to
-            kernel += self.exponent[rows[part]]
-            kernel -= model.rate * ((new**2).sum(axis=1) - (old**2).sum(axis=1))[:, None]
-            np.exp(np.minimum(kernel, 0.0, out=kernel), out=kernel)
-            answer[part] = kernel @ model.dual + constant
-        return answer
+        return Bound(base, swapped)

@@ -67,8 +67,8 @@ def subset_value(scores: np.ndarray, cell: Cell) -> dict[str, float]:
         columns = np.flatnonzero(np.isin(space.block, first))
         a, b = train[:, columns], test[:, columns]
         with one_thread():
-            boosting = Boosting.fit(a, target.train[:, boosted]).predict(b)
-            kernel = KernelRidge.fit(a, target.train).predict(b)
+            boosting = Boosting.fit(a, target.train[:, boosted]).bind(b).base
+            kernel = KernelRidge.fit(a, target.train).bind(b).base
         found["boosting"].append(explained(boosting, target.test[:, boosted]))
         found["kernel"].append(explained(kernel, target.test))
     return {model: float(np.mean(values)) for model, values in found.items()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +12,7 @@ from .foreign_columns import FeatureSpace, target_columns
 from .foreign_models import Boosting, KernelRidge, Network, explained, one_thread, permutation_importance
 
 LEAST_R2 = 0.05  # a model that explains less on held-out rows has not learnt the data set
-MODELS = ("boosting", "network", "kernel")
+MODELS = {"boosting": Boosting, "network": Network, "kernel": KernelRidge}
 # Kernel ridge is akin to a member of the teacher and to a student, so it does not decide alone.
 DECIDING = ("boosting", "network")
 
@@ -56,31 +54,6 @@ class Reference:
         mean = self.mean
         return float("nan") if mean is None else captured(scores, mean)
 
-    def captured_by_model(self, scores: np.ndarray) -> dict[str, float]:
-        """Captured importance for each model that learnt the data set."""
-        return {model: captured(scores, self.importances[model]) for model in self.learned}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and texts, for JSON."""
-        return {
-            "name": self.name,
-            "seed": self.seed,
-            "digest": self.digest,
-            "r2": dict(self.r2),
-            "importances": {model: values.tolist() for model, values in self.importances.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Reference:
-        """The reference that :meth:`to_dict` wrote."""
-        return cls(
-            str(content["name"]),
-            int(content["seed"]),
-            str(content["digest"]),
-            {model: float(r2) for model, r2 in content["r2"].items()},
-            {model: np.array(values, dtype=np.float64) for model, values in content["importances"].items()},
-        )
-
 
 def foreign_reference(cell: Cell) -> Reference:
     """Train the foreign models on all training labels and permute each feature on the held-out rows.
@@ -108,16 +81,10 @@ def foreign_reference(cell: Cell) -> Reference:
     target = target_columns(cell.train_target, cell.test_target)
     r2, importances = {}, {}
     with one_thread():
-        for number, name in enumerate(MODELS):
+        for number, (name, model) in enumerate(MODELS.items()):
             use = target.boosted if name == "boosting" else slice(None)
             truth, held_out = target.train[:, use], target.test[:, use]
-            bound = _fit(name, train, truth).bind(test)
+            bound = model.fit(train, truth).bind(test)
             r2[name] = explained(bound.base, held_out)
             importances[name] = shares(permutation_importance(bound, test, held_out, columns, seed=number))
     return Reference(cell.name, cell.seed, cell.digest, r2, importances)
-
-
-def _fit(name: str, points: np.ndarray, truth: np.ndarray) -> Boosting | Network | KernelRidge:
-    if name == "boosting":
-        return Boosting.fit(points, truth)
-    return Network.fit(points, truth) if name == "network" else KernelRidge.fit(points, truth)
