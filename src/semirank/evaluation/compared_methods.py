@@ -16,6 +16,7 @@ from ..results.ranking import Ranking
 from ..runtime.messages import did_you_mean
 
 Rankings = dict[str, np.ndarray]  # by score; a method with one ranking calls it ""
+_READ_ALREADY = {"task": "auto", "hierarchy": None, "categorical_features": "from_dtype", "unlabeled": None}
 
 
 class Method(NamedTuple):
@@ -64,12 +65,14 @@ class Method(NamedTuple):
         if not is_ranker(self.maker):
             return {side: self._checked(self.maker(table, target, side, seed), table) for side in sides}
         row = METHODS.get(getattr(self.maker, "_method", ""))
+        seeded = {"use_unlabeled": True, "random_state": seed}
         if row is not None and row.label_only and len(sides) == 2:
-            fitted = self._fit(table, target, True, seed, notes)
-            pair = {True: fitted.feature_importances_, False: fitted.importances_[row.label_only]}
-            return {side: self._checked(pair[side], table) for side in sides}
-        fits = {side: self._fit(table, target, side, seed, notes) for side in sides}
-        return {side: self._checked(self._importances(fitted), table) for side, fitted in fits.items()}
+            fitted = self._fit(table, target, seeded, notes)
+            found = {True: fitted.feature_importances_, False: fitted.importances_[row.label_only]}
+        else:
+            fits = {side: self._fit(table, target, seeded | {"use_unlabeled": side}, notes) for side in sides}
+            found = {side: self._importances(fitted) for side, fitted in fits.items()}
+        return {side: self._checked(found[side], table) for side in sides}
 
     def _importances(self, fitted: Any) -> Any:
         if self.main_only:
@@ -102,15 +105,14 @@ class Method(NamedTuple):
 
     def with_parameters(self, params: dict[str, Any]) -> Method:
         """The same method with other values of parameters."""
-        return self._replace(maker=_with(self.maker, params))
+        from sklearn.base import clone
+
+        return self._replace(maker=clone(self.maker).set_params(**params))
 
     def whole(self, X: Any, y: Any, seed: int, notes: list[str] | None = None) -> Ranking:
         """The ranking of all rows; a function takes them as Table and Target."""
         if is_ranker(self.maker):
-            ranker = _with(self.maker, {"random_state": seed})
-            if isinstance(X, Table) and isinstance(y, Target):
-                ranker.set_params(**_read_already(ranker))
-            ranking: Ranking = _fitted(ranker, X, y, notes).to_ranking()
+            ranking: Ranking = self._fit(X, y, {"random_state": seed}, notes).to_ranking()
             return ranking
         scores = self.rankings(X, y, bool((~y.labeled).any()), seed)[""]
         return Ranking(
@@ -118,29 +120,19 @@ class Method(NamedTuple):
             target_names=y.names, n_rows=len(X), n_labeled=int(y.labeled.sum()), seed=seed,
         )  # fmt: skip
 
-    def _fit(
-        self, table: Table, target: Target, use_unlabeled: bool, seed: int, notes: list[str] | None
-    ) -> Any:
-        ranker = _with(self.maker, {"use_unlabeled": use_unlabeled, "random_state": seed})
-        ranker.set_params(**_read_already(ranker))
-        return _fitted(ranker, table, target, notes)
-
-
-def _fitted(ranker: Any, X: Any, y: Any, notes: list[str] | None) -> Any:
-    """The ranker, fitted; what it warns of is said once for all splits, not once for each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        ranker.fit(X, y)
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        if notes is not None and text not in notes:
-            notes.append(text)
-    return ranker
-
-
-def _read_already(ranker: Any) -> dict[str, Any]:
-    """Parameters for a table and a target that are encoded: how to read them is settled."""
-    usual = {"task": "auto", "hierarchy": None, "categorical_features": "from_dtype", "unlabeled": None}
-    return {name: value for name, value in usual.items() if name in ranker.get_params(deep=False)}
+    def _fit(self, X: Any, y: Any, params: dict[str, Any], notes: list[str] | None) -> Any:
+        """The ranker, fitted; what it warns of is said once for all splits, not once for each."""
+        if isinstance(X, Table) and isinstance(y, Target):  # encoded: how to read them is settled
+            known = self.maker.get_params(deep=False)
+            params = params | {name: value for name, value in _READ_ALREADY.items() if name in known}
+        ranker = self.with_parameters(params).maker
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            ranker.fit(X, y)
+        for text in dict.fromkeys(str(warning.message) for warning in caught):
+            if notes is not None and text not in notes:
+                notes.append(text)
+        return ranker
 
 
 def asked_method(method: Any, importance: Any, preset: str | None, params: dict[str, Any]) -> Method:
@@ -256,12 +248,6 @@ def _method(name: str, maker: Any, n_jobs: int | None, quick: bool) -> Method:
 def is_ranker(maker: Any) -> bool:
     """Whether it is an estimator, and not its class."""
     return hasattr(maker, "fit") and hasattr(maker, "get_params") and not isinstance(maker, type)
-
-
-def _with(ranker: Any, params: dict[str, Any]) -> Any:
-    from sklearn.base import clone
-
-    return clone(ranker).set_params(**params)
 
 
 def _name_of(maker: Any) -> str:

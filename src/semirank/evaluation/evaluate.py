@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..base.parameters import SHARED, at_least, check_parameters, seed_of
 from ..data.align_rows import align_rows
@@ -35,15 +35,6 @@ FEWER_REPEATS = ((1_000_000, 1), (200_000, 3))  # above so many cells, so many
 QUICK_FOLDS, QUICK_ROWS = 3, 1000
 # Fewer unlabelled rows than these are too few to tell what they do.
 MIN_UNLABELED, MIN_UNLABELED_SHARE = 20, 0.1
-
-
-class Protocol(NamedTuple):
-    """How much work an evaluation is, and what it left out."""
-
-    n_folds: int
-    n_repeats: int
-    max_rows: int | None
-    reduced: list[str]
 
 
 def evaluate(
@@ -161,12 +152,10 @@ def evaluate(
         others = usual_comparison(asked.name, n_jobs)
     else:
         others = as_methods(methods, n_jobs=n_jobs, quick=False)
-    plan = _protocol(table.shape, n_folds, n_repeats, quick, asked)
-    notes += plan.reduced
-    folds = deal(encoded, plan.n_folds, plan.n_repeats, seed, notes)
-    tried = asked if plan.max_rows is None else asked.with_parameters({"max_rows": plan.max_rows})
+    n_folds, n_repeats, tried = _protocol(table.shape, n_folds, n_repeats, quick, asked, notes)
+    folds = deal(encoded, n_folds, n_repeats, seed, notes)
     tried = tried._replace(labels_only=asked.parameter("use_unlabeled") is False)
-    n_steps = folds.shape[0] * plan.n_folds + (PARTS_PER_SPLIT * plan.n_folds if more_labels else 0) + 1
+    n_steps = folds.shape[0] * n_folds + (PARTS_PER_SPLIT * n_folds if more_labels else 0) + 1
     trials = rank_all(table, encoded, unlike([tried, *others]), folds, seed, cache, notes, progress, n_steps)
     clock("rankings")
     court = Court(court_judge, table, encoded, folds)
@@ -212,8 +201,8 @@ def evaluate(
         more_labels=curve,
         n_rows=len(table),
         n_labeled=int(encoded.labeled.sum()),
-        n_folds=plan.n_folds,
-        n_repeats=plan.n_repeats,
+        n_folds=n_folds,
+        n_repeats=n_repeats,
         seed=seed,
         notes=notes,
         timings=clock.seconds,
@@ -233,27 +222,30 @@ class _Clock:
 
 
 def _protocol(
-    shape: tuple[int, int], n_folds: int | None, n_repeats: int | None, quick: bool, asked: Method
-) -> Protocol:
-    """Folds, repeats and rows: what the user said, else by the size of the table."""
+    shape: tuple[int, int],
+    n_folds: int | None,
+    n_repeats: int | None,
+    quick: bool,
+    asked: Method,
+    notes: list[str],
+) -> tuple[int, int, Method]:
+    """Folds, repeats, and the method as it is judged: what the user said, else by the size of the table."""
     cells = shape[0] * shape[1]
     repeats = 1 if quick else next((n for most, n in FEWER_REPEATS if cells > most), REPEATS)
-    reduced = []
     if n_repeats is None and repeats < REPEATS and not quick:
         times = "once instead of" if repeats == 1 else f"{repeats} instead of"
-        reduced.append(f"the folds were dealt {times} {REPEATS} times, since the table has {cells:,} values")
+        notes.append(f"the folds were dealt {times} {REPEATS} times, since the table has {cells:,} values")
     folds = n_folds or (QUICK_FOLDS if quick else FOLDS)
-    max_rows = None
     if quick:
-        reduced.append(
+        notes.append(
             f"quick: {folds} folds dealt {'once' if (n_repeats or repeats) == 1 else f'{n_repeats} times'}, "
             f"where five folds are dealt up to five times otherwise"
         )
         own = asked.parameter("max_rows")
         if own is not None and min(own, shape[0]) > QUICK_ROWS:
-            max_rows = QUICK_ROWS
-            reduced.append(f"quick: {asked.name} saw at most {QUICK_ROWS} rows where it was judged")
-    return Protocol(folds, n_repeats or repeats, max_rows, reduced)
+            notes.append(f"quick: {asked.name} saw at most {QUICK_ROWS} rows where it was judged")
+            asked = asked.with_parameters({"max_rows": QUICK_ROWS})
+    return folds, n_repeats or repeats, asked
 
 
 def _compare(scores: dict[tuple[str, bool], Estimate], sign: float) -> list[RankerScore]:

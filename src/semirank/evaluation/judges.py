@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,45 +17,32 @@ from ..runtime.progress import Progress
 from .curves import feature_subsets
 from .foreign_columns import FeatureSpace
 from .intervals import Estimate, estimate, row_groups
-
-
-class Judge(Protocol):
-    """A ranking becomes one or several rows of weights; its score is their mean score."""
-
-    words: str  # "judged by ..."
-    unranked_words: str  # what no ranking is to it
-    is_quick: bool  # whether predicting a few times more costs next to nothing
-
-    def views(self, importances: np.ndarray) -> np.ndarray:
-        """Weights of the features, n_views x n_features."""
-        ...
-
-    def unranked(self, n_features: int, rng: np.random.Generator) -> np.ndarray:
-        """The same for no ranking."""
-        ...
-
-    def predict(self, weights: np.ndarray, train: Table, target: Target, test: Table) -> np.ndarray:
-        """Prototypes of the test rows for every row of weights: n_weights x n_test x n_columns."""
-        ...
+from .trials import splits
 
 
 class KnnJudge:
-    """Nearest labelled rows, in the distance that the importances weight (Def. 2.2)."""
+    """Nearest labelled rows, in the distance that the importances weight (Def. 2.2).
 
-    words = "nearest neighbours in the distance that a ranking weights"
-    unranked_words = "taking all features equally"
-    is_quick = True
+    To a judge, a ranking becomes one or several rows of weights; its score is their mean score.
+    """
+
+    words = "nearest neighbours in the distance that a ranking weights"  # "judged by ..."
+    unranked_words = "taking all features equally"  # what no ranking is to it
+    is_quick = True  # whether predicting a few times more costs next to nothing
 
     def __init__(self, k: int | None, n_jobs: int | None):
         self.k, self.n_jobs = k, n_jobs
 
     def views(self, importances: np.ndarray) -> np.ndarray:
+        """Weights of the features, n_views x n_features."""
         return importances[None]
 
     def unranked(self, n_features: int, rng: np.random.Generator) -> np.ndarray:
+        """The same for no ranking."""
         return np.ones((1, n_features))
 
     def predict(self, weights: np.ndarray, train: Table, target: Target, test: Table) -> np.ndarray:
+        """Prototypes of the test rows for every row of weights: n_weights x n_test x n_columns."""
         near = self.k or judge_neighbors(int(target.labeled.sum()))
         return knn_predict(weights, train, target, test, k=near, n_jobs=self.n_jobs)[:, 0]
 
@@ -129,6 +116,9 @@ class EstimatorJudge:
             return clone(self.estimator).fit(points, values)
 
 
+Judge = KnnJudge | EstimatorJudge
+
+
 def make_judge(judge: Any, task: str, k: int | None, seed: int, n_jobs: int | None) -> Judge:
     """The judge that a user named, refused if it does not fit the task."""
     if isinstance(judge, str) and judge == "knn":
@@ -163,6 +153,8 @@ class Court:
         self.rows = np.flatnonzero(folds[0] >= 0)
         self.groups = row_groups(len(self.rows), np.random.default_rng(0))
         self.truth = target.values[self.rows]
+        self.n_folds = int(folds[0].max()) + 1
+        self.width = target.n_classes or target.values.shape[1]  # of a prototype
 
     def compare(
         self, rankings: list[list[np.ndarray]], seed: int, progress: Progress | None = None
@@ -199,68 +191,53 @@ class Court:
         folds of a few rows; the scores of the repeats are averaged. Where the judge is quick, every fold is
         predicted by the weights of every split, to learn what the labels to rank from do (Def. 2.7).
         """
-        n_folds = int(self.folds[0].max()) + 1
         kept, trained = [], []
         for repeat in range(len(self.folds)):
-            own = weights[repeat * n_folds : (repeat + 1) * n_folds]
-            prototypes = self._predict(repeat, own)
+            prototypes = self._predict(repeat, weights, every_split=self.judge.is_quick)
             if self.judge.is_quick:
-                trained.append(
-                    [[task_score(self.target.task, self.truth, one) for one in split] for split in prototypes]
-                )
-            fold = self.folds[repeat, self.rows]
-            held = np.arange(len(self.rows))
-            kept.append(np.stack([split_of[fold, held] for split_of in prototypes.swapaxes(0, 1)]))
+                trained.append([self._scores(split, slice(None)) for split in prototypes])
+            kept.append(self._own(repeat, prototypes))
             if progress is not None:
                 progress(repeat + 1, len(self.folds), "judging")
 
         def mean_score(rows: np.ndarray) -> np.ndarray:
-            truth = self.truth[rows]
-            each = [[task_score(self.target.task, truth, one[rows]) for one in r] for r in kept]
-            return np.mean(each, axis=0)
+            return np.mean([self._scores(views, rows) for views in kept], axis=0)
 
         found = estimate(mean_score, self.groups)
         return found._replace(trained=np.array(trained)) if trained else found
 
     def plain_scores(self, weights: list[np.ndarray]) -> np.ndarray:
         """The same without what an interval needs."""
-        n_folds = int(self.folds[0].max()) + 1
         total = np.zeros(len(weights[0]))
         for repeat in range(len(self.folds)):
-            found = np.empty((len(weights[0]), len(self.rows), self._width))
-            for fold in range(n_folds):
-                place, said = self._predict_fold(repeat, fold, weights[repeat * n_folds + fold])
-                found[:, place] = said
-            total += [task_score(self.target.task, self.truth, one) for one in found]
+            own = self._own(repeat, self._predict(repeat, weights, every_split=False))
+            total += self._scores(own, slice(None))
         return total / len(self.folds)
 
-    @property
-    def _width(self) -> int:
-        return self.target.n_classes or self.target.values.shape[1]
+    def _scores(self, prototypes: np.ndarray, rows: np.ndarray | slice) -> list[float]:
+        """The scores of several predictions on some of the tested rows."""
+        truth = self.truth[rows]
+        return [task_score(self.target.task, truth, one[rows]) for one in prototypes]
 
-    def _predict(self, repeat: int, weights: list[np.ndarray]) -> np.ndarray:
+    def _own(self, repeat: int, prototypes: np.ndarray) -> np.ndarray:
+        """Of what `_predict` found, the prototypes of every row by the weights of its own split."""
+        fold, held = self.folds[repeat, self.rows], np.arange(len(self.rows))
+        return np.stack([split_of[fold, held] for split_of in prototypes.swapaxes(0, 1)])
+
+    def _predict(self, repeat: int, weights: list[np.ndarray], *, every_split: bool) -> np.ndarray:
         """Prototypes of all tested rows by the weights of every split: n_splits x n_weights x n_rows x width.
 
-        A judge that is not quick answers for the rows of the split alone; the others stay 0.
+        Unless by those of every split, rows are predicted by the weights of their own; the others stay 0.
         """
-        found = np.zeros((len(weights), len(weights[0]), len(self.rows), self._width))
-        for fold, own in enumerate(weights):
-            if not self.judge.is_quick:
-                place, said = self._predict_fold(repeat, fold, own)
-                found[fold][:, place] = said
-                continue
-            place, said = self._predict_fold(repeat, fold, np.concatenate(weights))
-            found[:, :, place] = said.reshape(len(weights), len(own), len(place), -1)
+        weights = weights[repeat * self.n_folds : (repeat + 1) * self.n_folds]
+        found = np.zeros((len(weights), len(weights[0]), len(self.rows), self.width))
+        for fold, (held, rest) in enumerate(splits(self.folds[repeat : repeat + 1])):
+            by = slice(None) if every_split else slice(fold, fold + 1)
+            data = self.table.take(rest), self.target.take(rest), self.table.take(held)
+            said = self.judge.predict(np.concatenate(weights[by]), *data)
+            place = np.searchsorted(self.rows, held)
+            found[by, :, place] = said.reshape(-1, len(weights[0]), len(place), self.width)
         return found
-
-    def _predict_fold(self, repeat: int, fold: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the rows of a fold among all tested rows, and their prototypes."""
-        is_held = self.folds[repeat] == fold
-        rest, held = np.flatnonzero(~is_held), np.flatnonzero(is_held)
-        train, target = self.table.take(rest), self.target.take(rest)
-        return np.searchsorted(self.rows, held), self.judge.predict(
-            weights, train, target, self.table.take(held)
-        )
 
 
 def guess_score(task: str, truth: np.ndarray) -> float:

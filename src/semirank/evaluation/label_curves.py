@@ -158,10 +158,8 @@ def label_curves(
 
 def _with_preset(ways: list[Method], preset: str) -> list[Method]:
     """The methods with the settings of a preset; functions and rankers from elsewhere stay as they are."""
-    from sklearn.base import clone
-
     return [
-        way._replace(maker=clone(way.maker).set_params(**preset_parameters(preset, way.maker._method)))
+        way.with_parameters(preset_parameters(preset, way.maker._method))
         if hasattr(way.maker, "_method")
         else way
         for way in ways
@@ -170,18 +168,13 @@ def _with_preset(ways: list[Method], preset: str) -> list[Method]:
 
 def _with_parameters(ways: list[Method], params: dict[str, Any]) -> list[Method]:
     """The methods with these parameters, each with those it has."""
-    from sklearn.base import clone
-
     known = [way.maker.get_params(deep=False) if hasattr(way.maker, "get_params") else {} for way in ways]
     for name in params:
         if not any(name in own for own in known):
             near = did_you_mean(name, sorted({key for own in known for key in own}))
             raise TypeError(f"None of the methods has a parameter {name!r}{near}.")
     changed = [{name: value for name, value in params.items() if name in own} for own in known]
-    return [
-        way._replace(maker=clone(way.maker).set_params(**own)) if own else way
-        for way, own in zip(ways, changed)
-    ]
+    return [way.with_parameters(own) if own else way for way, own in zip(ways, changed)]
 
 
 def _check_parts(table: Table, target: Target, folds: list[Fold]) -> None:
@@ -211,16 +204,12 @@ def _rank(
     notes: list[str],
 ) -> Rankings:
     """The importances by every method and side from one training part, and equal ones."""
-    store = None if cache is None else RankingCache(cache, train, train_target)
+    store = RankingCache(cache, train, train_target)
     nothing_held = np.empty(0, dtype=int)
     rankings: Rankings = {(NO_RANKING, ""): np.ones(train.shape[1])}
     both = tuple(SIDES.values())
     for way in ways:
-        found = None if store is None else store.find(way, nothing_held, both, seed)
-        if found is None:
-            found = way.both(train, train_target, both, seed, notes)
-            if store is not None:
-                store.keep(way, nothing_held, both, seed, found)
+        found = store.both(way, (train, train_target), nothing_held, both, seed, notes)
         for side, use_unlabeled in SIDES.items():
             named = found[use_unlabeled].items()
             rankings |= {(way.full_name(score), side): values for score, values in named}

@@ -18,7 +18,7 @@ from ..runtime.progress import Progress
 from .compared_methods import Method
 from .intervals import Estimate, estimate
 from .judges import Court
-from .trials import splits
+from .trials import Split, splits
 
 TIMES = (1, 2, 4)
 # A score is taken to approach its limit as n^-c. Nobody knows c: the interval covers these, with c = 0 for a
@@ -39,7 +39,6 @@ PARTS_PER_SPLIT = 4  # rankings beside those from all labels of the split
 class Part(NamedTuple):
     """Rankings of the rows of one split from a share of its labels, and the labels that each had."""
 
-    share: float
     labeled: list[np.ndarray]  # row numbers of the table
     importances: list[np.ndarray]
 
@@ -71,10 +70,10 @@ def extrapolate(
     n_steps : int
         What progress counts up to; the rankings here come before the last step.
     """
-    n_folds = int(court.folds[0].max()) + 1
+    first = list(splits(court.folds[:1]))
     drawn = [
         _draw(court.target, split.rest, np.random.default_rng([seed, 2, number]))
-        for number, split in zip(range(n_folds), splits(court.folds))
+        for number, split in enumerate(first)
     ]
     n_parts = min(map(len, drawn))
     if n_parts == 0:
@@ -83,36 +82,37 @@ def extrapolate(
         )
         return None
     parts: list[list[Part]] = []
-    for number, (split, halves) in enumerate(zip(splits(court.folds), drawn)):
-        full = Part(1.0, [_labeled(court.target, split.rest)], [importances[number]])
-        parts.append([full])
-        for share, groups in list(halves.items())[:n_parts]:
+    for number, (split, halves) in enumerate(zip(first, drawn)):
+        all_labeled = split.rest[court.target.labeled[split.rest]]
+        parts.append([Part([all_labeled], [importances[number]])])
+        for groups in halves[:n_parts]:
             ranked = []
             for group in groups:
-                rows = np.sort(np.concatenate([group, _unlabeled(court.target, split.rest)]))
-                part = court.table.take(rows), court.target.take(rows)
-                side = use_unlabeled and bool((~part[1].labeled).any())
-                ranked.append(method.rankings(*part, side, (seed + number) % 2**31, notes)[""])
-            parts[-1].append(Part(share, groups, ranked))
+                table, target = _with_labels(court, split, group)
+                side = use_unlabeled and bool((~target.labeled).any())
+                ranked.append(method.rankings(table, target, side, (seed + number) % 2**31, notes)[""])
+            parts[-1].append(Part(groups, ranked))
         if progress is not None:
-            progress(n_steps - 1 - PARTS_PER_SPLIT * (n_folds - number - 1), n_steps, "evaluation")
-    scores = _scores(court, parts)
+            progress(n_steps - 1 - PARTS_PER_SPLIT * (len(first) - number - 1), n_steps, "evaluation")
+    scores = _scores(court, first, parts)
     sizes = np.array(
         [np.mean([len(rows) for p in parts for rows in p[j].labeled]) for j in range(n_parts + 1)]
     )
-    return _assemble(court.target, sizes, scores, _correlations(parts))
+    # Of the importances from two disjoint sets of labels, for every split, by share.
+    correlations = [
+        np.array([correlation(*part.importances) for part in by_share])
+        for by_share in zip(*(split[1:] for split in parts))
+    ]
+    return _assemble(court.target, sizes, scores, correlations)
 
 
-def _draw(target: Target, rest: np.ndarray, rng: np.random.Generator) -> dict[float, list[np.ndarray]]:
+def _draw(target: Target, rest: np.ndarray, rng: np.random.Generator) -> list[list[np.ndarray]]:
     """Two halves of the labels, and a quarter out of each; without what is too little to rank by."""
     known = target.take(rest)
     quarter = fold_numbers(known, 4, rng)
-    groups = {
-        0.5: [np.isin(quarter, (0, 1)), np.isin(quarter, (2, 3))],
-        0.25: [quarter == 0, quarter == 2],
-    }
-    out = {}
-    for share, masks in groups.items():
+    halves = [np.isin(quarter, (0, 1)), np.isin(quarter, (2, 3))]
+    out = []
+    for masks in (halves, [quarter == 0, quarter == 2]):
         try:
             for mask in masks:
                 encode_target(known.take(mask))
@@ -120,36 +120,27 @@ def _draw(target: Target, rest: np.ndarray, rng: np.random.Generator) -> dict[fl
             break
         if min(mask.sum() for mask in masks) < MIN_LABELED:
             break
-        out[share] = [rest[mask] for mask in masks]
+        out.append([rest[mask] for mask in masks])
     return out
 
 
-def _labeled(target: Target, rows: np.ndarray) -> np.ndarray:
-    return rows[target.labeled[rows]]
+def _with_labels(court: Court, split: Split, labeled: np.ndarray) -> tuple[Table, Target]:
+    """These labelled rows, and the unlabelled ones of the split."""
+    rows = np.sort(np.concatenate([labeled, split.rest[~court.target.labeled[split.rest]]]))
+    return court.table.take(rows), court.target.take(rows)
 
 
-def _unlabeled(target: Target, rows: np.ndarray) -> np.ndarray:
-    return rows[~target.labeled[rows]]
-
-
-def _scores(court: Court, parts: list[list[Part]]) -> Estimate:
+def _scores(court: Court, first: list[Split], parts: list[list[Part]]) -> Estimate:
     """The score at every number of labels: who predicts has no more labels than the ranking had."""
-    place = np.zeros(len(court.table), dtype=int)
-    place[court.rows] = np.arange(len(court.rows))
-    width = court.target.n_classes or court.target.values.shape[1]
-    prototypes = [
-        np.empty((len(part.labeled), len(court.judge.views(part.importances[0])), len(court.rows), width))
-        for part in parts[0]
-    ]
-    for split, by_share in zip(splits(court.folds), parts):
-        test = court.table.take(split.held)
-        others = _unlabeled(court.target, split.rest)
+    n_views = len(court.judge.views(parts[0][0].importances[0]))
+    shape = n_views, len(court.rows), court.width
+    prototypes = [np.empty((len(part.labeled), *shape)) for part in parts[0]]
+    for split, by_share in zip(first, parts):
+        test, place = court.table.take(split.held), np.searchsorted(court.rows, split.held)
         for j, part in enumerate(by_share):
             for i, (labeled, importances) in enumerate(zip(part.labeled, part.importances)):
-                rows = np.sort(np.concatenate([labeled, others]))
-                train: tuple[Table, Target] = court.table.take(rows), court.target.take(rows)
-                said = court.judge.predict(court.judge.views(importances), *train, test)
-                prototypes[j][i][:, place[split.held]] = said
+                train = _with_labels(court, split, labeled)
+                prototypes[j][i][:, place] = court.judge.predict(court.judge.views(importances), *train, test)
     task = court.target.task
 
     def mean_scores(kept: np.ndarray) -> np.ndarray:
@@ -162,15 +153,6 @@ def _scores(court: Court, parts: list[list[Part]]) -> Estimate:
         )
 
     return estimate(mean_scores, court.groups)
-
-
-def _correlations(parts: list[list[Part]]) -> list[np.ndarray]:
-    """Correlations of the importances from two disjoint sets of labels, for every split, by share."""
-    out = []
-    for by_share in zip(*(split[1:] for split in parts)):
-        pairs = [part.importances for part in by_share]
-        out.append(np.array([correlation(a, b) for a, b in pairs]))
-    return out
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,41 +23,42 @@ from .compared_methods import Method, Rankings
 class RankingCache:
     """A folder with one small file per ranking, named by a digest of all that the ranking depends on.
 
-    Functions count by their name alone: give a changed function another name, or empty the folder.
+    Functions count by their name alone: give a changed function another name, or empty the folder. Without a
+    folder nothing is kept.
     """
 
-    def __init__(self, folder: str | PathLike[str], table: Table, target: Target):
-        self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: str | PathLike[str] | None, table: Table, target: Target):
+        self.folder = None if folder is None else Path(folder)
         self.told = False
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
         parts = [table.values, table.n_values, target.values, target.weights]
         self.data = _digest(
             "held rows absent", __version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts)
         )
 
-    def find(
-        self, method: Method, held: np.ndarray, sides: Sequence[bool], seed: int
-    ) -> dict[bool, Rankings] | None:
-        """What was kept, or None: not there, or damaged."""
-        try:
-            text = self._path(method, held, sides, seed).read_text(encoding="utf-8")
-            found = json.loads(text)
-            return {
-                side: {score: np.array(values, dtype=float) for score, values in found[str(side)].items()}
-                for side in sides
-            }
-        except (OSError, ValueError, AttributeError, KeyError, TypeError):
-            return None
-
-    def keep(
+    def both(
         self,
         method: Method,
+        part: tuple[Table, Target],
         held: np.ndarray,
         sides: Sequence[bool],
         seed: int,
-        found: dict[bool, Rankings],
-    ) -> None:
-        """Write the rankings of the rows that are not held out; without room for them the work goes on."""
+        notes: list[str],
+    ) -> dict[bool, Rankings]:
+        """What `method.both` says of the rows that are not held out, from the folder if it is there."""
+        if self.folder is None:
+            return method.both(*part, sides, seed, notes)
+        what = method.name, _described(method.maker), method.main_only, method.scores
+        path = self.folder / f"{_digest(self.data, *what, held.tobytes(), *sides, seed)}.json"
+        with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):  # not there, or damaged
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            return {
+                side: {score: np.array(values, dtype=float) for score, values in kept[str(side)].items()}
+                for side in sides
+            }
+        found = method.both(*part, sides, seed, notes)
         text = json.dumps(
             {
                 str(side): {score: values.tolist() for score, values in rankings.items()}
@@ -64,8 +66,8 @@ class RankingCache:
             }
         )
         try:
-            atomic_write(self._path(method, held, sides, seed), text)
-        except OSError as error:
+            atomic_write(path, text)
+        except OSError as error:  # without room for them the work goes on
             if not self.told:
                 self.told = True
                 warnings.warn(
@@ -73,11 +75,7 @@ class RankingCache:
                     UserWarning,
                     stacklevel=2,
                 )
-
-    def _path(self, method: Method, held: np.ndarray, sides: Sequence[bool], seed: int) -> Path:
-        what = method.name, _described(method.maker), method.main_only, method.scores
-        key = _digest(self.data, *what, held.tobytes(), *sides, seed)
-        return self.folder / f"{key}.json"
+        return found
 
 
 def _described(maker: Any) -> str:

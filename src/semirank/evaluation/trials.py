@@ -23,7 +23,6 @@ Trials = dict[tuple[str, bool], list[np.ndarray]]  # (ranking, with unlabelled r
 class Split(NamedTuple):
     """Rows to test on, and the rows that are left: those to test on are absent from what rankers see."""
 
-    repeat: int
     held: np.ndarray
     rest: np.ndarray
 
@@ -71,9 +70,9 @@ def deal(target: Target, n_folds: int, n_repeats: int, seed: int, notes: list[st
 
 def splits(folds: np.ndarray) -> Iterator[Split]:
     """Every fold of every repeat."""
-    for repeat, numbers in enumerate(folds):
+    for numbers in folds:
         for fold in range(int(numbers.max()) + 1):
-            yield Split(repeat, np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold))
+            yield Split(np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold))
 
 
 def rank_all(
@@ -92,7 +91,7 @@ def rank_all(
     `n_steps` is what progress counts up to: the splits, and what comes after them.
     """
     trials: Trials = {}
-    store = None if cache is None else RankingCache(cache, table, target)
+    store = RankingCache(cache, table, target)
     every = list(splits(folds))
     if progress is not None:
         progress(0, n_steps, "evaluation")
@@ -103,11 +102,7 @@ def rank_all(
             sides = (True, False) if unlabeled and not method.labels_only else (False,)
             # The same seed for both sides and all methods: chance favours nobody.
             draw = (seed + number) % 2**31
-            found = None if store is None else store.find(method, split.held, sides, draw)
-            if found is None:
-                found = method.both(*part, sides, draw, notes)
-                if store is not None:
-                    store.keep(method, split.held, sides, draw, found)
+            found = store.both(method, part, split.held, sides, draw, notes)
             for side, rankings in found.items():
                 for score, importances in rankings.items():
                     trials.setdefault((method.full_name(score), side), []).append(importances)
