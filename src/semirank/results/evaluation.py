@@ -23,6 +23,11 @@ FORMATS = (".json", ".html")
 FORMAT = "semirank evaluation 1"
 NO_RANKING = "no ranking"  # all features taken equally
 VERDICTS = {1: "helped", 0: "no difference", -1: "hurt"}
+_IN_FILES = (
+    "task", "measure", "greater_is_better", "judge", "unranked", "asked", "rankers", "better", "as_good",
+    "worse", "guess", "verdict", "effect", "cluster_hypothesis", "n_keep", "keep", "more_labels", "n_rows",
+    "n_labeled", "n_folds", "n_repeats", "seed", "notes", "warnings", "timings", "version", "ranking",
+)  # fmt: skip
 
 
 class RankerScore(NamedTuple):
@@ -278,41 +283,19 @@ class Evaluation:
         ]
         if more is not None:
             tables.append({"title": "What more labels would bring", "rows": more.rows()})
-        return plain(
-            {
-                "format": FORMAT,
-                "summary": self.summary(),
-                "sentences": self.sentences(),
-                "tables": tables,
-                "curves": self._curves(),
-                "task": self.task,
-                "measure": self.measure,
-                "greater_is_better": self.greater_is_better,
-                "judge": self.judge,
-                "unranked": self.unranked,
-                "asked": self.asked,
-                "rankers": [
-                    {k: v._asdict() if isinstance(v, Interval) else v for k, v in r._asdict().items()}
-                    for r in self.rankers
-                ],
-                "better": self.better,
-                "as_good": self.as_good,
-                "worse": self.worse,
-                "guess": self.guess,
-                "verdict": self.verdict,
-                "effect": None if self.effect is None else self.effect._asdict(),
-                "cluster_hypothesis": self.cluster_hypothesis,
-                "n_keep": self.n_keep,
-                "keep": [] if self.n_keep is None else self.select(),
-                "more_labels": None if more is None else more.to_dict(),
-                **{k: getattr(self, k) for k in ("n_rows", "n_labeled", "n_folds", "n_repeats", "seed")},
-                "notes": self.notes,
-                "warnings": self.warnings,
-                "timings": self.timings,
-                "version": self.version,
-                "ranking": self.ranking.to_dict(),
-            }
-        )
+        found = {
+            "format": FORMAT,
+            "summary": self.summary(),
+            "sentences": self.sentences(),
+            "tables": tables,
+            "curves": self._curves(),
+        }
+        made = {
+            "keep": [] if self.n_keep is None else self.select(),
+            "more_labels": None if more is None else more.to_dict(),
+            "ranking": self.ranking.to_dict(),
+        }
+        return plain(found | {k: made[k] if k in made else getattr(self, k) for k in _IN_FILES})
 
     def _shown_rows(self) -> list[dict[str, Any]]:
         """The rankings as the report shows them, and a guess."""

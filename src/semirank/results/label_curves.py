@@ -200,7 +200,7 @@ class LabelCurves:
         return plain(
             {"summary": self.summary()}
             | {name: getattr(self, name) for name in kept}
-            | {"curves": [curve._asdict() for curve in self.curves], "differences": self.differences()}
+            | {"curves": self.curves, "differences": self.differences()}
         )
 
     def save(self, path: str | PathLike[str]) -> None:

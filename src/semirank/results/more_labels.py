@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .interval import Interval
+from .ranking import plain
 from .text_table import text_table
 
 
@@ -66,22 +67,14 @@ class MoreLabels:
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for every number of labels, measured ones first."""
-        out: list[dict[str, Any]] = [
-            {
-                "labels": round(m.n_labeled), "found": "measured", "score": m.score, "low": None,
-                "high": None, "stability": m.stability, "stability_low": None, "stability_high": None,
-            }
-            for m in self.measured
-        ]  # fmt: skip
-        for n, score, stability in zip(self.n_labeled, self.scores, self.stability):
-            out.append(
-                {
-                    "labels": n, "found": "extrapolated", "score": score.value, "low": score.low,
-                    "high": score.high, "stability": stability.value, "stability_low": stability.low,
-                    "stability_high": stability.high,
-                }
-            )  # fmt: skip
-        return out
+        names = ("labels", "found", "score", "low", "high", "stability", "stability_low", "stability_high")
+        unknown = (None, None)
+        rows: list[tuple[Any, ...]] = [
+            (round(m.n_labeled), "measured", m.score, *unknown, m.stability, *unknown) for m in self.measured
+        ]
+        each = zip(self.n_labeled, self.scores, self.stability)
+        rows += [(n, "extrapolated", *score, *stability) for n, score, stability in each]
+        return [dict(zip(names, row)) for row in rows]
 
     def table(self, measure: str) -> str:
         """The numbers of labels as a text table."""
@@ -104,11 +97,5 @@ class MoreLabels:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        return {
-            "n_labeled": list(self.n_labeled),
-            "scores": [score._asdict() for score in self.scores],
-            "stability": [one._asdict() for one in self.stability],
-            "gain": self.gain._asdict(),
-            "pays": self.pays,
-            "measured": [one._asdict() for one in self.measured],
-        }
+        kept = ("n_labeled", "scores", "stability", "gain", "pays", "measured")
+        return {name: plain(getattr(self, name)) for name in kept}

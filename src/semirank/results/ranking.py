@@ -144,19 +144,25 @@ class Ranking:
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__  # frozen for users, but the checks below set fields
-        set_(self, "names", tuple(str(name) for name in self.names))
-        set_(self, "target_names", tuple(str(name) for name in self.target_names))
-        set_(self, "class_names", tuple(str(name) for name in self.class_names))
+        for entry in ("names", "target_names", "class_names"):
+            set_(self, entry, tuple(str(name) for name in getattr(self, entry)))
         size = len(self.names)
         if size == 0:
             raise ValueError("a ranking needs at least one feature.")
         if len(set(self.names)) < size:
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(f"feature names must be unique; more than once: {_listed(twice)}.")
-        set_(self, "scores", _array(self.scores, (size,), "scores"))
-        if self.standard_errors is not None:
-            errors = _array(self.standard_errors, (size,), "standard_errors", holes=True)
-            set_(self, "standard_errors", errors)
+        shapes: dict[str, tuple[int, ...]] = {
+            "scores": (size,),
+            "standard_errors": (size,),
+            "per_target": (size, len(self.target_names)),
+            "per_class": (size, len(self.class_names)),
+            "missing_share": (size,),
+        }
+        for entry, shape in shapes.items():
+            if entry == "scores" or getattr(self, entry) is not None:
+                holes = entry not in ("scores", "missing_share")
+                set_(self, entry, _array(getattr(self, entry), shape, entry, holes))
         all_scores = {self.importance: self.scores}
         all_scores |= {k: _array(v, (size,), f"all_scores[{k!r}]") for k, v in self.all_scores.items()}
         if not np.array_equal(all_scores[self.importance], self.scores):
@@ -171,14 +177,6 @@ class Ranking:
         if unknown := [name for name in all_errors if name not in all_scores]:
             raise ValueError(f"standard errors without scores: {_listed(unknown)}.")
         set_(self, "all_standard_errors", all_errors)
-        if self.per_target is not None:
-            shape = (size, len(self.target_names))
-            set_(self, "per_target", _array(self.per_target, shape, "per_target", holes=True))
-        if self.per_class is not None:
-            shape = (size, len(self.class_names))
-            set_(self, "per_class", _array(self.per_class, shape, "per_class", holes=True))
-        if self.missing_share is not None:
-            set_(self, "missing_share", _array(self.missing_share, (size,), "missing_share"))
         plain_fields = ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher")
         for name in (*plain_fields, "target_counts", "columns", "warnings"):
             set_(self, name, plain(getattr(self, name)))
@@ -453,7 +451,9 @@ def above_mean(shares: np.ndarray) -> np.ndarray:
 
 
 def plain(value: Any) -> Any:
-    """`value` as something JSON can hold; NaN becomes None, an object its type's name.
+    """`value` as something JSON can hold.
+
+    NaN becomes None, a named tuple a dictionary, an object its type's name.
 
     Examples
     --------
@@ -469,7 +469,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return plain(value._asdict()) if hasattr(value, "_asdict") else [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return [plain(item) for item in sorted(value, key=str)]
     return f"<{type(value).__name__}>"
