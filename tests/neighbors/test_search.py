@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from semirank.data.table import Table
 from semirank.neighbors import search as neighbors
 from semirank.neighbors.feature_distance import fit_metric
+from semirank.neighbors.layouts import squared_space
 from semirank.neighbors.search import Neighbors, SquaredSearch, nearest_l1, row_blocks, run_parts, squares
 
 from .naive_neighbors import all_distances, make_table, order, row_distances, varying
@@ -26,7 +27,12 @@ tables = st.fixed_dictionaries(
 
 def nearest_squared(pool, k, weights, query=None, n_jobs=None):
     """The nearest rows by sum_i weights_i d_i^2, as the judge searches them, with their distances."""
-    space = squares(fit_metric(pool), pool, query)
+    metric = fit_metric(pool)
+    if query is None:
+        scaled = metric.scale(pool.values)
+        space = squared_space(scaled, scaled, metric.n_values, np.arange(len(pool)))
+    else:
+        space = squares(metric, pool, query)
     search = SquaredSearch(space, weights / weights.sum())
     blocks = row_blocks(len(space.query), len(pool))
     parts = run_parts(lambda block: search.nearest(block, k, distances=True), blocks, n_jobs)

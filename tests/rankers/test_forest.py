@@ -23,7 +23,6 @@ from semirank.data.encode_features import encode_features
 from semirank.data.encode_target import encode_target
 from semirank.data.target import Target
 from semirank.data.tasks import TASKS
-from semirank.judging.measures import task_score
 from semirank.results.agreement import rank_numbers as ranks
 from semirank.trees.ensemble import bootstrap_weights, predict_forest
 
@@ -660,10 +659,9 @@ def damage_by_hand(ranker: ForestRanker, table: Table, target: Target, number: i
     seed = int(rng.integers(0, 2**64, size=2, dtype=np.uint64)[1])
     tree = ranker._forest._replace(members=[member])
     rows = member.out_of_bag
-    norm = naive.training_variance(target)
 
     def quality(values: np.ndarray) -> float:
-        return task_score(target.task, target.values[rows], predict_forest(tree, values), variance=norm)
+        return naive.quality_of(target, target.values[rows], predict_forest(tree, values))
 
     before = quality(table.values[rows])
     damage = np.zeros(table.shape[1])

@@ -14,7 +14,7 @@ import numpy as np
 
 from semirank.data.table import Table
 from semirank.data.target import Target
-from semirank.data.tasks import TASKS
+from semirank.data.tasks import NUMBERS, TASKS
 from semirank.judging.measures import task_score
 
 # Values of h closer than this share of |E| imp(E) are equal (Def. 1.3, Ties).
@@ -533,6 +533,18 @@ def training_variance(target: Target) -> np.ndarray:
     return np.array([variance(z) if len(z) else 0.0 for z in known])
 
 
+def quality_of(target: Target, truth: np.ndarray, guess: np.ndarray) -> float:
+    """The measure of the task, RRMSE in the variances of the training set (Def. 1.4)."""
+    if TASKS[target.task].kind != NUMBERS:
+        return task_score(target.task, truth, guess)
+    each = []
+    for t, norm in enumerate(training_variance(target)):
+        known = ~np.isnan(truth[:, t])
+        if norm > 0 and known.any():
+            each.append(np.sqrt(np.mean((truth[known, t] - guess[known, t]) ** 2) / norm))
+    return float(np.mean(each)) if each else 1.0
+
+
 def rforest(
     tree: Node, table: Table, target: Target, out_of_bag: np.ndarray, permutations: np.ndarray
 ) -> np.ndarray:
@@ -540,12 +552,12 @@ def rforest(
 
     For feature i, row out_of_bag[a] is given the value of row out_of_bag[permutations[i, a]].
     """
-    truth, norm = target.values[out_of_bag], training_variance(target)
+    truth = target.values[out_of_bag]
     means = {id(node): prototype(node, target) for node in tree.nodes()}
 
     def quality(values: np.ndarray) -> float:
         guess = np.array([means[id(tree.leaf(x))] for x in values])
-        return task_score(target.task, truth, guess, variance=norm)
+        return quality_of(target, truth, guess)
 
     tested = {node.split.test.feature for node in tree.nodes() if node.split is not None}
     before = quality(table.values[out_of_bag])

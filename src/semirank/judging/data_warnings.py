@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..data.odd_features import identifiers
 from ..data.summary import ONE_CLASS, target_counts
 from ..data.table import Table
 from ..data.target import Target
-from ..runtime.messages import plural, short, short_name
+from ..runtime.messages import short, short_name
 from .labelled_rows import labeled_differ, same_rows
 from .telltale import Told, telling_holes, telling_values
 
@@ -53,23 +53,26 @@ def data_warnings(table: Table, target: Target) -> list[DataWarning]:
     >>> [w.kind for w in data_warnings(table, Target("regression", y, ("y",), np.ones(1)))]
     ['leak']
     """
-    labeled = target.labeled
-    found = [*_one_class(target), *_leaks(table, target), *_missingness(table, target)]
-    return [*found, *_shift(table, labeled), *_duplicates(table, labeled), *_identifiers(table)]
+    return [
+        *_one_class(target),
+        *_leaks(table, target),
+        *_missingness(table, target),
+        *_shift(table, target.labeled),
+        *_duplicates(table, target.labeled),
+        *(DataWarning("identifiers", text, names[:_KEPT]) for text, names in identifiers(table)),
+    ]
 
 
-def _one_class(target: Target) -> list[DataWarning]:
+def _one_class(target: Target) -> Iterator[DataWarning]:
     present = [name for name, count in target_counts(target).items() if count]
-    if target.classes is None or len(present) != 1:
-        return []
-    n = int(target.labeled.sum())
-    rows = "the one labelled row is" if n == 1 else f"all {n} labelled rows are"
-    return [DataWarning("one_class", f"{rows} of one class, {short(present[0])}, {ONE_CLASS}")]
+    if target.classes is not None and len(present) == 1:
+        n = int(target.labeled.sum())
+        rows = "the one labelled row is" if n == 1 else f"all {n} labelled rows are"
+        yield DataWarning("one_class", f"{rows} of one class, {short(present[0])}, {ONE_CLASS}")
 
 
-def _leaks(table: Table, target: Target) -> list[DataWarning]:
+def _leaks(table: Table, target: Target) -> Iterator[DataWarning]:
     found = telling_values(table, target)
-    warnings = []
     for same in (True, False):
         some = [told for told in found if told.same == same]
         if not some:
@@ -81,52 +84,40 @@ def _leaks(table: Table, target: Target) -> list[DataWarning]:
             sure = f"{some[0].share:.3f} of 1 explained"
             does = f"gives {of} away: alone it predicts held-out labels almost perfectly ({sure})"
         unless = f"leave it out unless it is known before the target is ({_drop(names)})"
-        warnings.append(DataWarning("leak", f"{_each(names)} {does}; {unless}", names))
-    return warnings
+        yield DataWarning("leak", f"{_each(names)} {does}; {unless}", names)
 
 
-def _missingness(table: Table, target: Target) -> list[DataWarning]:
-    found = telling_holes(table, target)
-    if not found:
-        return []
-    names = _names(table, found)
-    text = (
-        f"whether {_each(names)} is missing tells {_of(target, found)} ({found[0].share:.2f} of 1 "
-        "explained), so the reason why values are missing has to do with it: a high rank may be that of the "
-        "reason"
-    )
-    return [DataWarning("missingness", text, names)]
+def _missingness(table: Table, target: Target) -> Iterator[DataWarning]:
+    if found := telling_holes(table, target):
+        names = _names(table, found)
+        text = (
+            f"whether {_each(names)} is missing tells {_of(target, found)} ({found[0].share:.2f} of 1 "
+            "explained), so the reason why values are missing has to do with it: a high rank may be that of "
+            "the reason"
+        )
+        yield DataWarning("missingness", text, names)
 
 
-def _shift(table: Table, labeled: np.ndarray) -> list[DataWarning]:
-    found = labeled_differ(table, labeled)
-    if found is None:
-        return []
-    names = tuple(table.names[j] for j in found.features[:_KEPT])
-    text = (
-        "labelled rows differ from unlabelled ones: a classifier finds the labelled one of a pair in "
-        f"{100 * found.auc:.0f} of 100 cases, most by {_listed(names)}; the ranking holds for rows like the "
-        "labelled ones"
-    )
-    return [DataWarning("shift", text, names)]
+def _shift(table: Table, labeled: np.ndarray) -> Iterator[DataWarning]:
+    if found := labeled_differ(table, labeled):
+        names = tuple(table.names[j] for j in found.features[:_KEPT])
+        text = (
+            "labelled rows differ from unlabelled ones: a classifier finds the labelled one of a pair in "
+            f"{100 * found.auc:.0f} of 100 cases, most by {_listed(names)}; the ranking holds for rows like "
+            "the labelled ones"
+        )
+        yield DataWarning("shift", text, names)
 
 
-def _duplicates(table: Table, labeled: np.ndarray) -> list[DataWarning]:
-    twins = same_rows(table, labeled)
-    if twins is None:
-        return []
-    pairs = [f"{i} = {j}" for i, j in zip(twins.unlabeled[:_SHOWN], twins.labeled)]
-    more = ", ..." if len(twins.unlabeled) > _SHOWN else ""
-    verb = "is a copy" if len(twins.unlabeled) == 1 else "are copies"
-    text = (
-        f"{plural(len(twins.unlabeled), 'unlabelled row')} {verb} of labelled ones in all features (rows "
-        f"from 0: {', '.join(pairs)}{more}); leave them out, or give them the label if it is known"
-    )
-    return [DataWarning("duplicates", text, (), tuple(twins.unlabeled[:_KEPT].tolist()))]
-
-
-def _identifiers(table: Table) -> list[DataWarning]:
-    return [DataWarning("identifiers", text, names[:_KEPT]) for text, names in identifiers(table)]
+def _duplicates(table: Table, labeled: np.ndarray) -> Iterator[DataWarning]:
+    if twins := same_rows(table, labeled):
+        pairs = [f"{i} = {j}" for i, j in zip(twins.unlabeled[:_SHOWN], twins.labeled)]
+        more = ", ..." if len(twins.unlabeled) > _SHOWN else ""
+        text = (
+            f"{len(twins.unlabeled)} unlabelled rows are copies of labelled ones in all features (rows "
+            f"from 0: {', '.join(pairs)}{more}); leave them out, or give them the label if it is known"
+        )
+        yield DataWarning("duplicates", text, (), tuple(twins.unlabeled[:_KEPT].tolist()))
 
 
 def _names(table: Table, found: Sequence[Told]) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ def _each_feature(
     chi = np.add.reduceat(np.where(fit, terms, 0.0), start)
     p = [np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), chi), 1.0)]
     last = start + n_bins - 1
-    p.append(_uneven(ones[last], both[last], n1, n1 + n0))
+    p.append(uneven(ones[last], both[last], n1, n1 + n0))
     auc, up = np.empty((2, len(n_bins)))
     odds = np.where(both > 0, ones / np.maximum(both, 1), 0.0)
     for j, (a, size) in enumerate(zip(start, n_bins)):
@@ -146,8 +146,10 @@ def _rank_sum(ones: np.ndarray, zeros: np.ndarray) -> float:
     return float((_auc(ones, zeros) - 0.5) / np.sqrt(variance)) if variance > 0 else 0.0
 
 
-def _uneven(inside: np.ndarray, drawn: np.ndarray, marked: float, n: float) -> np.ndarray:
-    """The chance of so few, or so many, of the marked ones among the rows drawn."""
+def uneven(
+    inside: np.ndarray, drawn: np.ndarray, marked: np.ndarray | float, n: np.ndarray | float
+) -> np.ndarray:
+    """The chance of so few, or so many, of the marked ones among the rows drawn, of n rows (Fisher)."""
     few, many = hypergeom.cdf(inside, n, marked, drawn), hypergeom.sf(inside - 1, n, marked, drawn)
     return np.minimum(2 * np.minimum(few, many), 1.0)
 

@@ -43,16 +43,14 @@ def macro_f1(truth: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
     return float(np.mean(2.0 * hits[present] / total[present]))
 
 
-def rrmse_per_target(
-    truth: np.ndarray, predicted: np.ndarray, *, variance: np.ndarray | None = None
-) -> np.ndarray:
+def rrmse_per_target(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Root of the mean squared error over the variance, for each target variable.
+
+    The variance is the population variance of the known cells of `truth`.
 
     Parameters
     ----------
     truth, predicted : array of shape (n_rows,) or (n_rows, n_targets)
-    variance : array of shape (n_targets,), optional
-        Variance to divide by; by default the population variance of the known cells of `truth`.
 
     Returns
     -------
@@ -72,22 +70,17 @@ def rrmse_per_target(
     unit = np.ldexp(0.5, np.frexp(np.where(known, np.abs(truth), 0.0).max(axis=0, initial=0.0))[1])
     with np.errstate(over="ignore"):  # a prediction may be in quite another unit
         truth, predicted = truth / unit, np.clip(predicted / unit, -1e120, 1e120)
-    if variance is not None:
-        variance = np.asarray(variance, dtype=np.float64) / unit / unit
-    else:
-        # Centre twice: the mean of large numbers is rounded, and a constant must come out as exactly 0.
-        first = np.where(known, truth, np.inf).min(axis=0, initial=np.inf)
-        shifted = np.where(known, truth - first, 0.0)
-        centred = np.where(known, shifted - shifted.sum(axis=0) / safe, 0.0)
-        variance = (centred**2).sum(axis=0) / safe
-    variance = np.broadcast_to(variance, count.shape)
+    # Centre twice: the mean of large numbers is rounded, and a constant must come out as exactly 0.
+    first = np.where(known, truth, np.inf).min(axis=0, initial=np.inf)
+    shifted = np.where(known, truth - first, 0.0)
+    centred = np.where(known, shifted - shifted.sum(axis=0) / safe, 0.0)
+    variance = (centred**2).sum(axis=0) / safe
     error = np.where(known, predicted - truth, 0.0)
     squared = (error**2).sum(axis=0) / safe
-    defined = (count > 0) & (variance > 0)
-    return np.sqrt(np.divide(squared, variance, out=np.full(count.shape, np.nan), where=defined))
+    return np.sqrt(np.divide(squared, variance, out=np.full(count.shape, np.nan), where=variance > 0))
 
 
-def rrmse(truth: np.ndarray, predicted: np.ndarray, *, variance: np.ndarray | None = None) -> float:
+def rrmse(truth: np.ndarray, predicted: np.ndarray) -> float:
     """Mean of :func:`rrmse_per_target` over the targets for which it is defined (smaller is better).
 
     If it is defined for none of them, the value is 1.0, that of predicting the mean.
@@ -99,7 +92,7 @@ def rrmse(truth: np.ndarray, predicted: np.ndarray, *, variance: np.ndarray | No
     >>> rrmse([3.0, 3.0], [1.0, 2.0])  # a constant target has no relative error
     1.0
     """
-    each = rrmse_per_target(truth, predicted, variance=variance)
+    each = rrmse_per_target(truth, predicted)
     defined = ~np.isnan(each)
     return float(each[defined].mean()) if defined.any() else 1.0
 
@@ -140,9 +133,7 @@ def pooled_auprc(truth: np.ndarray, scores: np.ndarray) -> float:
     return float(np.sum(gained * (found / retrieved)) / len(positive))
 
 
-def task_score(
-    task: str, truth_values: np.ndarray, prototypes: np.ndarray, *, variance: np.ndarray | None = None
-) -> float:
+def task_score(task: str, truth_values: np.ndarray, prototypes: np.ndarray) -> float:
     """The measure of a task; `TASKS` names it and says which way it points.
 
     Parameters
@@ -153,8 +144,6 @@ def task_score(
     prototypes : ndarray of shape (n_rows, n_targets), or (n_rows, n_classes) for classification
         Predicted numbers, label shares, or class shares; the class with the largest share is
         predicted, ties going to the first.
-    variance : ndarray of shape (n_targets,), optional
-        For RRMSE alone.
 
     Examples
     --------
@@ -166,7 +155,7 @@ def task_score(
         prototypes = np.asarray(prototypes)
         return macro_f1(np.asarray(truth_values)[:, 0], prototypes.argmax(axis=1), prototypes.shape[1])
     if name == "RRMSE":
-        return rrmse(truth_values, prototypes, variance=variance)
+        return rrmse(truth_values, prototypes)
     return pooled_auprc(truth_values, prototypes)
 
 

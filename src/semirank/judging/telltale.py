@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
-from scipy.stats import hypergeom, norm, rankdata
+from scipy.stats import norm, rankdata
 
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import CLASSES, LABELS, NUMBERS, TASKS
+from .labelled_rows import uneven
 
 MAX_CELLS = 4_000_000  # rows x features x target columns; of larger data some rows are looked at
 MAX_ROWS = 1000
@@ -121,7 +122,7 @@ def telling_holes(table: Table, target: Target) -> list[Told]:
             z = (inside / k - total / n) / np.sqrt(ss_total / (n - 1) * (1 / k - 1 / n))
             p[enough] = 2 * norm.sf(np.abs(z[enough]))
         else:
-            p[enough] = _uneven(*(np.broadcast_to(part, k.shape)[enough] for part in (inside, n, total, k)))
+            p[enough] = uneven(*(np.broadcast_to(part, k.shape)[enough] for part in (inside, k, total, n)))
     if columns.kind == CLASSES:
         p = p.min(axis=1, keepdims=True)
     sure = (share >= MIN_MISSING_SHARE) & (p < CHANCE_MISSING / k.size)
@@ -130,11 +131,6 @@ def telling_holes(table: Table, target: Target) -> list[Told]:
         for j, t in zip(*np.nonzero(sure))
     ]
     return sorted(told, key=lambda one: (-one.share, one.feature, one.column))
-
-
-def _uneven(inside: np.ndarray, n: np.ndarray, total: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """The chance that of k among n rows so few, or so many, of the `total` marked ones are drawn (Fisher)."""
-    return 2 * np.minimum(hypergeom.cdf(inside, n, total, k), hypergeom.sf(inside - 1, n, total, k))
 
 
 def _columns(target: Target, n_features: int) -> _Columns:

@@ -153,13 +153,13 @@ class SquaredSpace:
 
 
 def squared_space(
-    pool: np.ndarray, query: np.ndarray | None, n_values: np.ndarray, own: np.ndarray | None = None
+    pool: np.ndarray, query: np.ndarray, n_values: np.ndarray, own: np.ndarray | None = None
 ) -> SquaredSpace:
-    """Lay out scaled rows; without `query` the neighbours of the pool's own rows are sought.
+    """Lay out scaled rows.
 
     own : for every query row the pool row that it is; without it, query rows are new ones.
     """
-    order, n_plain = plain_first(pool, pool if query is None else query, n_values)
+    order, n_plain = plain_first(pool, query, n_values)
     pool, n_values = pool.take(order, axis=1), n_values[order]
     # The one-hot columns of a nominal feature; a value that the pool lacks differs from all of them.
     seen = [
@@ -167,18 +167,14 @@ def squared_space(
         for i, n in enumerate(n_values)
     ]
     n_columns = n_plain + sum(len(values) + 1 for values in seen[n_plain:])
-    n_query = len(pool if query is None else query)
-    n_cells = (len(pool) + n_query) * (2.0 * len(order) + 0.8 * n_columns)  # measured
-    ensure_room(8.0 * n_cells, f"Comparing {n_query} rows with {len(pool)}")
+    n_cells = (len(pool) + len(query)) * (2.0 * len(order) + 0.8 * n_columns)  # measured
+    ensure_room(8.0 * n_cells, f"Comparing {len(query)} rows with {len(pool)}")
     # |a - b| does not change with the origin, and numbers around 0 lose less in a float32 product.
     centre = np.zeros(len(order))
     centre[:n_plain] = pool[:, :n_plain].mean(axis=0) if len(pool) else 0.0
     pool_alone, right, feature = _factors(pool, centre, n_values, n_plain, seen, right=True)
-    if query is None:
-        query, own = pool, np.arange(len(pool))
-    else:
-        query = query.take(order, axis=1)
-        own = np.full(len(query), -1) if own is None else own
+    query = query.take(order, axis=1)
+    own = np.full(len(query), -1) if own is None else own
     query_alone, left, _ = _factors(query, centre, n_values, n_plain, seen, right=False)
     return SquaredSpace(
         query, pool, own, order, n_values, n_plain, query_alone, pool_alone, left, right, feature

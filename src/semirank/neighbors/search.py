@@ -161,10 +161,9 @@ def nearest_points(
     return Neighbors(*(np.concatenate(part) for part in zip(*parts)))
 
 
-def squares(metric: Metric, pool: Table, query: Table | None = None) -> SquaredSpace:
-    """Lay out a pool, and rows whose neighbours are sought (None: its own), for many sets of weights."""
-    scaled = metric.scale(pool.values)
-    return squared_space(scaled, None if query is None else metric.scale(query.values), metric.n_values)
+def squares(metric: Metric, pool: Table, query: Table) -> SquaredSpace:
+    """Lay out a pool, and rows whose neighbours are sought, for many sets of weights."""
+    return squared_space(metric.scale(pool.values), metric.scale(query.values), metric.n_values)
 
 
 class SquaredSearch:
