@@ -209,13 +209,8 @@ def _addition(ax: Any, found: Evaluation) -> None:
             f"keep {found.n_keep}", (found.n_keep, 0.0), xycoords=("data", "axes fraction"), color=GREY,
             xytext=(4, 4), textcoords="offset points", fontsize="small",
         )  # fmt: skip
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(found.n_features, [str(n) for n in found.n_features], fontsize="small")
-    ax.minorticks_off()
-    ax.set_xlabel("features, all counting equally; band: standard error")
-    ax.set_ylabel(found.measure)
+    _name_curves(ax, found.n_features, "features, all counting equally; band: standard error", found.measure)
     ax.set_title("How many features?", loc="left")
-    ax.legend(frameon=False, fontsize="small")
 
 
 def _more_labels(ax: Any, found: Evaluation) -> None:
@@ -229,10 +224,15 @@ def _more_labels(ax: Any, found: Evaluation) -> None:
         label="extrapolated, 95 %",
     )  # fmt: skip
     ticks = [*(round(m.n_labeled) for m in more.measured), *more.n_labeled]
+    _name_curves(ax, ticks, "labels", found.measure)
+    ax.set_title("What would more labels bring?", loc="left")
+
+
+def _name_curves(ax: Any, ticks: Any, x_label: str, y_label: str) -> None:
+    """Words for curves over numbers that double."""
     ax.set_xscale("log", base=2)
     ax.set_xticks(ticks, [str(n) for n in ticks], fontsize="small")
     ax.minorticks_off()
-    ax.set_xlabel("labels")
-    ax.set_ylabel(found.measure)
-    ax.set_title("What would more labels bring?", loc="left")
+    ax.set_xlabel(x_label)
+    ax.set_ylabel(y_label)
     ax.legend(frameon=False, fontsize="small")

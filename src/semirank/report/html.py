@@ -60,19 +60,33 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
         _missing(ranking),
         _reproduce(ranking),
     ]
-    return f"""{head(f"Ranking of {plural(len(ranking), 'feature')}", ranking.version, script=script)}
-<body>
-<main>
-<header><p class="kind">Feature ranking</p><h1>{text(ranking.summary())}</h1></header>
-{warnings_section(ranking.warnings)}
-{_tiles(ranking)}
-{"".join(sections)}
-<footer>semirank {text(ranking.version)}</footer>
-</main>
-<div id="tip" role="tooltip" hidden></div>
+    live = f"""<div id="tip" role="tooltip" hidden></div>
 <script type="application/json" id="data">{_json(_table_data(ranking))}</script>
 <script>{script}</script>
-</body>
+"""
+    title = head(f"Ranking of {plural(len(ranking), 'feature')}", ranking.version, script=script)
+    return page(title, "Feature ranking", ranking, _numbers(ranking), sections, live)
+
+
+def page(
+    title: str,
+    kind: str,
+    found: Any,
+    numbers: list[tuple[str, str, str]],
+    sections: Sequence[str],
+    live: str = "",
+) -> str:
+    """A whole page: its `head`, what it is about, the most important numbers, sections, scripts."""
+    return f"""{title}
+<body>
+<main>
+<header><p class="kind">{kind}</p><h1>{text(found.summary())}</h1></header>
+{_warnings(found.warnings)}
+{tiles(numbers)}
+{"".join(sections)}
+<footer>semirank {text(found.version)}</footer>
+</main>
+{live}</body>
 </html>
 """
 
@@ -119,15 +133,20 @@ def section(title: str, hint: str, body: str, name: str = "") -> str:
     return f'<section{label}><h2>{title}</h2><p class="hint">{hint}</p>{body}</section>'
 
 
-def warnings_section(warnings: Sequence[Mapping[str, Any]]) -> str:
+def _warnings(warnings: Sequence[Mapping[str, Any]]) -> str:
     """What to know of the data, above everything else; nothing where there is nothing."""
     if not warnings:
         return ""
-    items = "".join(f"<li>{text(warning['text'])}</li>" for warning in warnings)
-    return f'<section id="warnings"><h2>Before you believe it</h2><ul class="notes">{items}</ul></section>'
+    items = notes_list([warning["text"] for warning in warnings])
+    return f'<section id="warnings"><h2>Before you believe it</h2>{items}</section>'
 
 
-def _tiles(ranking: Ranking) -> str:
+def notes_list(notes: Sequence[object]) -> str:
+    """Sentences under each other."""
+    return f'<ul class="notes">{"".join(f"<li>{text(note)}</li>" for note in notes)}</ul>'
+
+
+def _numbers(ranking: Ranking) -> list[tuple[str, str, str]]:
     found = [(str(len(ranking)), "features", "")]
     if ranking.task:
         words = TASKS[ranking.task].words if ranking.task in TASKS else ranking.task
@@ -144,7 +163,7 @@ def _tiles(ranking: Ranking) -> str:
     if ranking.timings:
         seconds = ranking.timings.get("total", sum(ranking.timings.values()))
         found.append((f"{seconds:.3g} s", "computing time", ""))
-    return tiles(found)
+    return found
 
 
 def tiles(found: list[tuple[str, str, str]]) -> str:
@@ -309,14 +328,11 @@ def _held_out(found: Mapping[str, Any], name: str) -> dict[str, float]:
 
 
 def _targets(ranking: Ranking) -> str:
-    if ranking.per_class is not None:
-        return _heat_section(ranking, ranking.per_class, ranking.class_names, "class", "classes")
-    if ranking.per_target is None or len(ranking.target_names) < 2:
-        return ""
-    return _heat_section(ranking, ranking.per_target, ranking.target_names, "target", "targets")
-
-
-def _heat_section(ranking: Ranking, scores: np.ndarray, names: Sequence[str], one: str, many: str) -> str:
+    scores, names, one, many = ranking.per_class, ranking.class_names, "class", "classes"
+    if scores is None:
+        scores, names, one, many = ranking.per_target, ranking.target_names, "target", "targets"
+        if scores is None or len(names) < 2:
+            return ""
     features = ranking.order[:HEAT_FEATURES]
     values = scores[features]
     # With many targets, those that the best features say most about; kept in their own order.
@@ -398,9 +414,8 @@ def _reproduce(ranking: Ranking) -> str:
         for title, code in (("Command", command), ("Python", python))
         if code
     )
-    notes = "".join(f"<li>{text(note)}</li>" for note in ranking.notes)
     rows = [{"parameter": k, "value": json.dumps(v, ensure_ascii=False)} for k, v in ranking.settings.items()]
-    body = [f'<h3>Notes</h3><ul class="notes">{notes}</ul>' if notes else "", codes]
+    body = [f"<h3>Notes</h3>{notes_list(ranking.notes)}" if ranking.notes else "", codes]
     if rows:
         body.append(f"<details><summary>All parameters</summary>{table(rows)}</details>")
     if ranking.timings:

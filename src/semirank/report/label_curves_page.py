@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..data.tasks import TASKS
 from ..results.evaluation import NO_RANKING
 from ..results.label_curves import JUDGE_WORDS, JUDGES, SIDES
-from .html import head, section, tiles, warnings_section
+from .html import head, notes_list, page, section
 from .svg_charts import Curve, line_chart, table, text
 
 if TYPE_CHECKING:
@@ -47,18 +47,8 @@ def render(found: LabelCurves) -> str:
         (str(found.n_folds), "folds" if found.n_folds > 1 else "test part", ""),
         (", ".join(map(str, found.n_labeled)), "labels", ""),
     ]
-    return f"""{head("Scores over the number of labels", found.version)}
-<body>
-<main>
-<header><p class="kind">Evaluation of rankings</p><h1>{text(found.summary())}</h1></header>
-{warnings_section(found.warnings)}
-{tiles(numbers)}
-{"".join(sections)}
-<footer>semirank {text(found.version)}</footer>
-</main>
-</body>
-</html>
-"""
+    title = head("Scores over the number of labels", found.version)
+    return page(title, "Evaluation of rankings", found, numbers, sections)
 
 
 def _charts(found: LabelCurves, judge: str) -> str:
@@ -66,21 +56,17 @@ def _charts(found: LabelCurves, judge: str) -> str:
     parts = []
     for k in found.k:
         for side, pool in zip(SIDES, JUDGES[judge]):
-            curves = [_curve(found, name, side, pool, k) for name in (*found.rankers, NO_RANKING)]
+            named = {name: found.find(name, side, pool, k) for name in found.rankers}
+            named[NO_RANKING] = found.find(NO_RANKING, "", pool, k)
+            x = [float(n) for n in found.n_labeled]
+            curves = [Curve(name, x, curve.scores.tolist()) for name, curve in named.items()]
             chart = line_chart(curves, "labelled rows", found.measure)
             parts.append(f"<div><h3>{k} neighbours, {text(side)}</h3>{chart}</div>")
     return f'<div class="pair">{"".join(parts)}</div>'
 
 
-def _curve(found: LabelCurves, name: str, side: str, pool: str, k: int) -> Curve:
-    curve = found.find(name, "" if name == NO_RANKING else side, pool, k)
-    x: Any = [float(n) for n in found.n_labeled]
-    return Curve(name, x, curve.scores.tolist(), None, None)
-
-
 def _reproduce(found: LabelCurves) -> str:
-    notes = "".join(f"<li>{text(note)}</li>" for note in found.notes)
-    body = f'<h3>Notes</h3><ul class="notes">{notes}</ul>' if notes else ""
+    body = f"<h3>Notes</h3>{notes_list(found.notes)}" if found.notes else ""
     for title, code in found.origin.items():
         body += f"<h3>{text(title.capitalize())}</h3><div class='code'><pre>{text(code)}</pre></div>"
     return section("Reproduce", f"Made with semirank {found.version}, seed {found.seed}.", body)
