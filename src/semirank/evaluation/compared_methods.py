@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,12 +204,8 @@ def as_methods(
         methods = [method.name for method in usual if method.task in ("", task)]
     if isinstance(methods, str) or is_ranker(methods) or callable(methods):
         methods = [methods]
-    pairs: Iterable[tuple[str, Any]]
-    if isinstance(methods, Mapping):
-        pairs = [(str(name), maker) for name, maker in methods.items()]
-    else:
-        pairs = [(_name_of(maker), maker) for maker in methods]
-    return unlike([_method(name, maker, n_jobs, quick) for name, maker in pairs])
+    named = methods.items() if isinstance(methods, Mapping) else ((_name_of(one), one) for one in methods)
+    return unlike([_method(str(name), maker, n_jobs, quick) for name, maker in named])
 
 
 def unlike(methods: list[Method]) -> list[Method]:
@@ -236,13 +232,12 @@ def _method(name: str, maker: Any, n_jobs: int | None, quick: bool) -> Method:
                 f"{type(maker).__name__} has no parameter {sorted(missing)[-1]!r}; wrap it in a function "
                 "(table, target, use_unlabeled, seed) that returns importances."
             )
-        return Method(name, maker)
-    if callable(maker):
-        return Method(name, maker)
-    raise TypeError(
-        f"{name!r} is neither the name of a method, nor a ranker, nor a function "
-        "(table, target, use_unlabeled, seed)."
-    )
+    elif not callable(maker):
+        raise TypeError(
+            f"{name!r} is neither the name of a method, nor a ranker, nor a function "
+            "(table, target, use_unlabeled, seed)."
+        )
+    return Method(name, maker)
 
 
 def is_ranker(maker: Any) -> bool:
@@ -253,5 +248,4 @@ def is_ranker(maker: Any) -> bool:
 def _name_of(maker: Any) -> str:
     if isinstance(maker, str):
         return maker
-    fallback: Callable[..., Any] | type = maker if hasattr(maker, "__name__") else type(maker)
-    return str(fallback.__name__)
+    return str(getattr(maker, "__name__", type(maker).__name__))

@@ -253,13 +253,9 @@ def _compare(scores: dict[tuple[str, bool], Estimate], sign: float) -> list[Rank
 
     Those that were judged with the unlabelled rows are compared by that score.
     """
-    names = list(dict.fromkeys(name for name, _ in scores))
-
-    def score(name: str) -> Estimate:
-        return scores[name, (name, True) in scores]
-
-    first, *others, last = names
-    others.sort(key=lambda name: -float(score(name).whole))
+    best = {name: scores[name, (name, True) in scores] for name, _ in scores}
+    first, *others, last = best
+    others.sort(key=lambda name: -float(best[name].whole))
     out = []
     for name in (first, *others, last):
         semi, supervised = scores.get((name, True)), scores[name, False]
@@ -269,7 +265,7 @@ def _compare(scores: dict[tuple[str, bool], Estimate], sign: float) -> list[Rank
                 None if semi is None else sign * float(semi.whole),
                 sign * float(supervised.whole),
                 None if semi is None else semi.minus(supervised).interval(),
-                score(first).minus(score(name)).interval(),
+                best[first].minus(best[name]).interval(),
             )
         )
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -56,13 +57,13 @@ def labeled_differ(table: Table, labeled: np.ndarray) -> Difference | None:
         return None
     rows = np.concatenate(sides)
     is_labeled = np.arange(len(rows)) < len(sides[0])
-    bins, n_bins = _bins(table.values[rows], table.n_values)
-    ones, zeros = (_count(bins[is_labeled == side], n_bins) for side in (True, False))
+    bins, start = _bins(table.values[rows], table.n_values)
+    ones, zeros = (_count(bins[is_labeled == side], start) for side in (True, False))
     ordered = table.n_values == 0
-    p, auc = _each_feature(ones, zeros, n_bins, ordered)
+    p, auc = _each_feature(ones, zeros, start, ordered)
     single = (p < CHANCE / len(p)) & (auc >= MIN_AUC)
     fold = np.concatenate([np.arange(len(side)) % N_FOLDS for side in sides])
-    together = _held_out_auc(bins, n_bins, ordered, is_labeled, fold)
+    together = _held_out_auc(bins, start, ordered, is_labeled, fold)
     n1, n0 = map(len, sides)
     z = (together - 0.5) / np.sqrt((n1 + n0 + 1) / (12 * n1 * n0))
     sure = norm.sf(z / SPREAD) < CHANCE and together >= MIN_AUC
@@ -74,7 +75,10 @@ def labeled_differ(table: Table, labeled: np.ndarray) -> Difference | None:
 
 
 def _bins(values: np.ndarray, n_values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each cell's bin in its feature, and the number of bins; equal values share one, missing is the last."""
+    """Each cell's bin, features one after another, and where those of a feature begin, and the end.
+
+    Equal values share a bin, missing ones have the last of their feature.
+    """
     n, d = values.shape
     order = np.argsort(values, axis=0, kind="stable")  # missing values come last
     ordered = np.take_along_axis(values, order, axis=0)
@@ -91,41 +95,40 @@ def _bins(values: np.ndarray, n_values: np.ndarray) -> tuple[np.ndarray, np.ndar
     n_bins = np.where(missing, -1, place).max(axis=0) + 2
     bins = np.empty((n, d), dtype=np.int64)
     np.put_along_axis(bins, order, np.where(missing, n_bins - 1, place), axis=0)
-    return bins, n_bins
-
-
-def _count(bins: np.ndarray, n_bins: np.ndarray) -> np.ndarray:
-    """Rows per bin, features one after another."""
     start = np.concatenate([[0], np.cumsum(n_bins)])
-    return np.bincount((bins + start[:-1]).ravel(), minlength=start[-1]).astype(float)
+    return bins + start[:-1], start
+
+
+def _count(bins: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Rows per bin."""
+    return np.bincount(bins.ravel(), minlength=start[-1]).astype(float)
 
 
 def _each_feature(
-    ones: np.ndarray, zeros: np.ndarray, n_bins: np.ndarray, ordered: np.ndarray
+    ones: np.ndarray, zeros: np.ndarray, start: np.ndarray, ordered: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The chance that a feature is spread so differently, and how well its bins tell the sides apart (AUC).
 
     Three tests, the strictest for each feature: uneven bins (chi-squared), larger or smaller numbers
     (Wilcoxon), more or fewer missing values (Fisher).
     """
-    start = np.concatenate([[0], np.cumsum(n_bins)])[:-1]
-    n1, n0 = ones[: n_bins[0]].sum(), zeros[: n_bins[0]].sum()
+    n1, n0 = ones[: start[1]].sum(), zeros[: start[1]].sum()
     both = ones + zeros
     expected = [np.where(both > 0, both * n / (n1 + n0), 1.0) for n in (n1, n0)]
     terms = sum((part - e) ** 2 / e * (both > 0) for part, e in zip((ones, zeros), expected))
     # Bins with less than five expected rows on a side would make the test too sure of itself.
     fit = np.minimum(*expected) * (both > 0) >= 5
-    degrees = np.add.reduceat(fit, start, dtype=int) - 1
-    chi = np.add.reduceat(np.where(fit, terms, 0.0), start)
+    degrees = np.add.reduceat(fit, start[:-1], dtype=int) - 1
+    chi = np.add.reduceat(np.where(fit, terms, 0.0), start[:-1])
     p = [np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), chi), 1.0)]
-    last = start + n_bins - 1
+    last = start[1:] - 1
     p.append(uneven(ones[last], both[last], n1, n1 + n0))
-    auc, up = np.empty((2, len(n_bins)))
+    auc, up = np.empty((2, len(last)))
     odds = np.where(both > 0, ones / np.maximum(both, 1), 0.0)
-    for j, (a, size) in enumerate(zip(start, n_bins)):
-        order = a + np.argsort(odds[a : a + size], kind="stable")
+    for j, (a, b) in enumerate(pairwise(start)):
+        order = a + np.argsort(odds[a:b], kind="stable")
         auc[j] = _auc(ones[order], zeros[order])
-        up[j] = _rank_sum(ones[a : a + size - 1], zeros[a : a + size - 1]) if ordered[j] else 0.0
+        up[j] = _rank_sum(ones[a : b - 1], zeros[a : b - 1]) if ordered[j] else 0.0
     p.append(2 * norm.sf(np.abs(up)))
     return np.minimum(len(p) * np.minimum.reduce(p), 1.0), auc
 
@@ -155,19 +158,18 @@ def uneven(
 
 
 def _held_out_auc(
-    bins: np.ndarray, n_bins: np.ndarray, ordered: np.ndarray, is_labeled: np.ndarray, fold: np.ndarray
+    bins: np.ndarray, start: np.ndarray, ordered: np.ndarray, is_labeled: np.ndarray, fold: np.ndarray
 ) -> float:
     """Mean over folds: the chance that a held-out labelled row scores higher than an unlabelled one."""
-    start = np.concatenate([[0], np.cumsum(n_bins)])[:-1]
-    best = max(5, int(np.sqrt(len(n_bins))))
+    best = max(5, int(np.sqrt(len(ordered))))
     found, weight = [], []
     for k in range(N_FOLDS):
         train, test = fold != k, fold == k
-        ones, zeros = (_count(bins[train & (is_labeled == side)], n_bins) for side in (True, False))
-        p, _ = _each_feature(ones, zeros, n_bins, ordered)
+        ones, zeros = (_count(bins[train & (is_labeled == side)], start) for side in (True, False))
+        p, _ = _each_feature(ones, zeros, start, ordered)
         chosen = np.argsort(p, kind="stable")[:best]
         odds = np.log((ones + 1) / (ones.sum() + 1)) - np.log((zeros + 1) / (zeros.sum() + 1))
-        score = odds[(bins + start)[test][:, chosen]].sum(axis=1)
+        score = odds[bins[test][:, chosen]].sum(axis=1)
         n1, n0 = int(is_labeled[test].sum()), int((~is_labeled[test]).sum())
         if n1 and n0:
             ranks = rankdata(score)[is_labeled[test]].sum()

@@ -156,9 +156,8 @@ def _test_part(test: Any, known: np.ndarray) -> np.ndarray:
         is_test = np.isin(np.arange(len(known)), chosen)
     else:
         raise ValueError(f"test must be row numbers or one bool for each of the {len(known)} rows.")
-    for part, verb in ((is_test, "tested"), (~is_test, "learnt")):
+    for name, verb, part in (("test", "tested", is_test), ("training", "learnt", ~is_test)):
         if not (part & known).any():
-            name = "test" if part is is_test else "training"
             raise ValueError(f"No row of the {name} part is labelled, so nothing can be {verb}.")
     return is_test
 

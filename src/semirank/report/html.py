@@ -19,11 +19,12 @@ from ..results.agreement import agreement
 from ..results.ranking import CHOICE_NAMES, Ranking
 from ..results.text_table import visible
 from ..runtime.messages import plural
-from .svg_charts import Curve, heat_map, line_chart, number, number_grid, table, text
+from .svg_charts import Curve, framed, heat_map, line_chart, number, number_grid, table, text
 
 HEAT_FEATURES, HEAT_TARGETS = 30, 60  # more would be a blur; the json and csv files hold them all
 COLUMNS = 500  # rows of the table of columns
 CURVE_POINTS = 200
+Tiles = list[tuple[str, str, str]]  # value, what it is, more HTML
 _COLUMN_PARTS = ("name", "role", "kind", "values", "missing", "odd")
 
 
@@ -68,14 +69,7 @@ def render(ranking: Ranking, evaluation: Mapping[str, Any] | None = None) -> str
     return page(title, "Feature ranking", ranking, _numbers(ranking), sections, live)
 
 
-def page(
-    title: str,
-    kind: str,
-    found: Any,
-    numbers: list[tuple[str, str, str]],
-    sections: Sequence[str],
-    live: str = "",
-) -> str:
+def page(title: str, kind: str, found: Any, numbers: Tiles, sections: Sequence[str], live: str = "") -> str:
     """A whole page: its `head`, what it is about, the most important numbers, sections, scripts."""
     return f"""{title}
 <body>
@@ -146,7 +140,7 @@ def notes_list(notes: Sequence[object]) -> str:
     return f'<ul class="notes">{"".join(f"<li>{text(note)}</li>" for note in notes)}</ul>'
 
 
-def _numbers(ranking: Ranking) -> list[tuple[str, str, str]]:
+def _numbers(ranking: Ranking) -> Tiles:
     found = [(str(len(ranking)), "features", "")]
     if ranking.task:
         words = TASKS[ranking.task].words if ranking.task in TASKS else ranking.task
@@ -166,7 +160,7 @@ def _numbers(ranking: Ranking) -> list[tuple[str, str, str]]:
     return found
 
 
-def tiles(found: list[tuple[str, str, str]]) -> str:
+def tiles(found: Tiles) -> str:
     """(value, what it is, more HTML) side by side."""
     inner = "".join(
         f'<div class="tile"><b>{text(value)}</b><span>{text(label)}</span>{extra}</div>'
@@ -373,16 +367,14 @@ def _missing(ranking: Ranking) -> str:
         return section("Missing values", "No feature value is missing.", "", "missing")
     worst = [i for i in np.argsort(-share, kind="stable")[:12] if share[i] > 0]
     ranks = ranking.ranks
-    rows = "".join(
+    rows = (
         f'<tr><td class="text">{text(ranking.names[i])}</td><td>{ranks[i]}</td>'
         f"<td>{100 * share[i]:.1f} %</td>"
         f'<td><div class="track"><i style="width:{100 * share[i]:.2f}%"></i></div></td></tr>'
         for i in worst
     )
-    body = (
-        '<div class="scroll"><table class="plain missing"><thead><tr><th class="text">Feature</th>'
-        f"<th>Rank</th><th>Missing</th><th></th></tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    titles = '<th class="text">Feature</th><th>Rank</th><th>Missing</th><th></th>'
+    body = f'<div class="scroll">{framed("plain missing", titles, rows)}</div>'
     hint = (
         f"{100 * share.mean():.3g} % of all feature values are missing; {int((share > 0).sum())} of "
         f"{len(ranking)} features have gaps. The emptiest:"

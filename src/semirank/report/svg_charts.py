@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -95,10 +95,7 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: np.ndarray) ->
                 shade = 0.06 + 0.94 * abs(value) / largest
                 cells.append(f'<td{sign} style="--v:{shade:.3f}" data-tip="{tip}"></td>')
         body.append(f'<tr><th scope="row" title="{text(name)}">{text(name)}</th>{"".join(cells)}</tr>')
-    return (
-        f'<div class="scroll" tabindex="0"><table class="heat"><thead><tr><th></th>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
-    )
+    return f'<div class="scroll" tabindex="0">{framed("heat", f"<th></th>{head}", body)}</div>'
 
 
 def number_grid(
@@ -123,10 +120,7 @@ def number_grid(
             shade = 0.05 + 0.5 * ((value - low) / (high - low) if high != low else 1.0)
             cells.append(f'<td{mark} style="--v:{shade:.3f}">{number(value)}</td>')
         body.append(f'<tr><th scope="row">{number(row)}</th>{"".join(cells)}</tr>')
-    return (
-        f'<table class="grid"><thead><tr><th>{text(corner)}</th>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table>"
-    )
+    return framed("grid", f"<th>{text(corner)}</th>{head}", body)
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -135,13 +129,13 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     is_text = {c: any(isinstance(row.get(c), str) for row in rows) for c in columns}
     css = {c: ' class="text"' if is_text[c] else "" for c in columns}
     head = "".join(f'<th scope="col"{css[c]}>{text(c)}</th>' for c in columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td{css[c]}>{number(row.get(c))}</td>' for c in columns)}</tr>" for row in rows
-    )
-    return (
-        f'<div class="scroll"><table class="plain"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    body = (f"<tr>{''.join(f'<td{css[c]}>{number(row.get(c))}</td>' for c in columns)}</tr>" for row in rows)
+    return f'<div class="scroll">{framed("plain", head, body)}</div>'
+
+
+def framed(css: str, head: str, body: Iterable[str]) -> str:
+    """A table of finished rows."""
+    return f'<table class="{css}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
 
 
 def ticks(low: float, high: float, wanted: int = 5) -> list[float]:

@@ -231,16 +231,17 @@ class Ranking:
         """
         if sum(value is not None for value in (n, share, threshold)) > 1:
             raise ValueError("give only one of n, share and threshold.")
-        if n is not None:
-            return [name for name, _ in self.top(n)]
         if share is not None:
             if not 0 < share <= 1:
                 raise ValueError(f"share must be above 0 and at most 1, got {share!r}.")
-            return [name for name, _ in self.top(max(1, round(share * len(self))))]
+            n = max(1, round(share * len(self)))
+        if n is not None:
+            return [name for name, _ in self.top(n)]
         if threshold is None and self.method == "consensus":
-            return [self.names[i] for i in self.order if above_mean(self.scores)[i]]
-        limit = 0.0 if threshold is None else float(threshold)
-        return [self.names[i] for i in self.order if self.scores[i] > limit]
+            kept = above_mean(self.scores)
+        else:
+            kept = self.scores > (0.0 if threshold is None else float(threshold))
+        return [self.names[i] for i in self.order if kept[i]]
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The result as named columns, best feature first: what `to_frame` and csv show.
