@@ -80,7 +80,7 @@ def find_truth(table: Table, target: Target, n: int, draws: int) -> Truth:
         rankings = []
         for rows in (both[:n], both[n:]):
             part = table.take(rows), target.take(rows)
-            (importances,) = method().rankings(*part, False, draw).values()
+            (importances,) = method().both(*part, (False,), draw)[False].values()
             rankings.append(importances)
             others = np.setdiff1d(np.flatnonzero(target.labeled), both)
             test = rng.permutation(others)[:TESTED]

@@ -488,19 +488,6 @@ class TestAgreement:
         with pytest.raises(TypeError, match="another Ranking"):
             make().compare([1, 2])
 
-    @pytest.mark.parametrize(
-        ("a", "b", "message"),
-        [
-            ([1.0], [1.0, 2.0], "one length"),
-            ([], [], "one length"),
-            ([1.0, np.nan], [1.0, 2.0], "finite"),
-        ],
-    )
-    def test_bad_input(self, a, b, message):
-        for measure in (kendall_tau, overlap_curve, fuji_curve):
-            with pytest.raises(ValueError, match=message):
-                measure(a, b)
-
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_need_their_library(library, monkeypatch):

@@ -42,17 +42,6 @@ class Method(NamedTuple):
     scores: tuple[str, ...] = ()
     labels_only: bool = False
 
-    def rankings(
-        self,
-        table: Table,
-        target: Target,
-        use_unlabeled: bool,
-        seed: int,
-        notes: list[str] | None = None,
-    ) -> Rankings:
-        """The importances of every score; a method with one ranking calls it ""."""
-        return self.both(table, target, (use_unlabeled,), seed, notes)[use_unlabeled]
-
     def both(
         self,
         table: Table,
@@ -61,7 +50,7 @@ class Method(NamedTuple):
         seed: int,
         notes: list[str] | None = None,
     ) -> dict[bool, Rankings]:
-        """The same with (True) and without (False) the unlabelled rows, in one fit where that is enough."""
+        """Importances with (True) and without (False) the unlabelled rows, in one fit where that is enough."""
         if not is_ranker(self.maker):
             return {side: self._checked(self.maker(table, target, side, seed), table) for side in sides}
         row = METHODS.get(getattr(self.maker, "_method", ""))
@@ -114,7 +103,8 @@ class Method(NamedTuple):
         if is_ranker(self.maker):
             ranking: Ranking = self._fit(X, y, {"random_state": seed}, notes).to_ranking()
             return ranking
-        scores = self.rankings(X, y, bool((~y.labeled).any()), seed)[""]
+        side = bool((~y.labeled).any())
+        scores = self.both(X, y, (side,), seed)[side][""]
         return Ranking(
             names=X.names, scores=scores, method=self.name, importance=self.name, task=y.task,
             target_names=y.names, n_rows=len(X), n_labeled=int(y.labeled.sum()), seed=seed,

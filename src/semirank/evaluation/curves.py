@@ -52,22 +52,17 @@ def addition_sizes(n_features: int) -> np.ndarray:
     return np.unique(np.r_[powers, n_features])
 
 
-def feature_subsets(importances: np.ndarray, n_features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def feature_subsets(importances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers of features, and the best and the worst that many: rows of ones and zeros.
 
     Examples
     --------
-    >>> sizes, best, worst = feature_subsets(np.array([0.1, 0.3, 0.2]), 3)
+    >>> sizes, best, worst = feature_subsets(np.array([0.1, 0.3, 0.2]))
     >>> sizes, best.tolist(), worst.tolist()
     (array([1, 2, 3]), [[0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]],
      [[1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
     """
-    importances = np.asarray(importances, dtype=float)
-    if importances.shape != (n_features,) or not np.isfinite(importances).all():
-        raise ValueError(
-            f"The importances must be {n_features} finite numbers, one per feature, "
-            f"got shape {importances.shape}."
-        )
+    n_features = len(importances)
     sizes = addition_sizes(n_features)
     place = np.empty(n_features, dtype=int)
     place[np.argsort(-importances, kind="stable")] = np.arange(n_features)

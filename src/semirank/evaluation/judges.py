@@ -66,7 +66,7 @@ class EstimatorJudge:
         self.words = f"{type(estimator).__name__} on the first 1, 2, 4, ... and all features of a ranking"
 
     def views(self, importances: np.ndarray) -> np.ndarray:
-        return feature_subsets(importances, len(importances))[1]
+        return feature_subsets(importances)[1]
 
     def unranked(self, n_features: int, rng: np.random.Generator) -> np.ndarray:
         """Features in a random order, as many of them."""
@@ -176,7 +176,7 @@ class Court:
 
     def curves(self, importances: list[np.ndarray]) -> tuple[Estimate, np.ndarray]:
         """Scores of the best 1, 2, 4, ... features of a ranking, given by split, and of the worst."""
-        subsets = [feature_subsets(one, self.table.shape[1]) for one in importances]
+        subsets = [feature_subsets(one) for one in importances]
         forward = self.scores([best for _, best, _ in subsets])
         return forward, self.plain_scores([worst for _, _, worst in subsets])
 

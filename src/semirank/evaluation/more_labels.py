@@ -90,7 +90,8 @@ def extrapolate(
             for group in groups:
                 table, target = _with_labels(court, split, group)
                 side = use_unlabeled and bool((~target.labeled).any())
-                ranked.append(method.rankings(table, target, side, (seed + number) % 2**31, notes)[""])
+                found = method.both(table, target, (side,), (seed + number) % 2**31, notes)
+                ranked.append(found[side][""])
             parts[-1].append(Part(groups, ranked))
         if progress is not None:
             progress(n_steps - 1 - PARTS_PER_SPLIT * (len(first) - number - 1), n_steps, "evaluation")

@@ -135,12 +135,6 @@ class Judge:
     ):
         if pool not in POOLS:
             raise ValueError(f"pool must be one of {', '.join(POOLS)}, not {pool!r}.")
-        if len(train) != len(train_target):
-            raise ValueError(f"{len(train)} training rows but {len(train_target)} training targets.")
-        if train.shape[1] != test.shape[1]:
-            raise ValueError(
-                f"The training rows have {train.shape[1]} features, the test rows {test.shape[1]}."
-            )
         self.k = np.atleast_1d(np.asarray(k))
         if self.k.size == 0 or self.k.dtype.kind not in "iu" or self.k.min() < 1:
             raise ValueError(f"k must be one or several whole numbers of at least 1, not {k!r}.")

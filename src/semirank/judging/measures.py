@@ -50,7 +50,7 @@ def rrmse_per_target(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    truth, predicted : array of shape (n_rows,) or (n_rows, n_targets)
+    truth, predicted : array of shape (n_rows, n_targets)
 
     Returns
     -------
@@ -62,7 +62,7 @@ def rrmse_per_target(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     >>> rrmse_per_target([[0.0], [2.0], [float("nan")]], [[1.0], [1.0], [5.0]])
     array([1.])
     """
-    truth, predicted = _two_columns(truth, predicted)
+    truth, predicted = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     known = ~np.isnan(truth)
     count = known.sum(axis=0)
     safe = np.maximum(count, 1)
@@ -87,9 +87,9 @@ def rrmse(truth: np.ndarray, predicted: np.ndarray) -> float:
 
     Examples
     --------
-    >>> rrmse([0.0, 2.0], [1.0, 1.0])
+    >>> rrmse([[0.0], [2.0]], [[1.0], [1.0]])
     1.0
-    >>> rrmse([3.0, 3.0], [1.0, 2.0])  # a constant target has no relative error
+    >>> rrmse([[3.0], [3.0]], [[1.0], [2.0]])  # a constant target has no relative error
     1.0
     """
     each = rrmse_per_target(truth, predicted)
@@ -157,11 +157,3 @@ def task_score(task: str, truth_values: np.ndarray, prototypes: np.ndarray) -> f
     if name == "RRMSE":
         return rrmse(truth_values, prototypes)
     return pooled_auprc(truth_values, prototypes)
-
-
-def _two_columns(truth: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    truth = np.asarray(truth, dtype=np.float64)
-    other = np.asarray(other, dtype=np.float64)
-    if truth.shape != other.shape:
-        raise ValueError(f"The truth has shape {truth.shape} but the prediction has shape {other.shape}.")
-    return (truth[:, None], other[:, None]) if truth.ndim == 1 else (truth, other)

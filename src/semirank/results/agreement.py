@@ -167,14 +167,7 @@ def _exact(values: np.ndarray) -> list[int]:
 
 
 def _pair(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if a.ndim != 1 or a.shape != b.shape or len(a) == 0:
-        raise ValueError(
-            f"agreement needs two score vectors of one length, got shapes {a.shape} and {b.shape}."
-        )
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise ValueError("agreement needs finite scores; remove NaN and infinite values first.")
-    return a, b
+    return np.asarray(a, dtype=float), np.asarray(b, dtype=float)
 
 
 def _positions(scores: np.ndarray) -> np.ndarray:
