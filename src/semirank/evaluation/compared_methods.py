@@ -50,7 +50,7 @@ class Method(NamedTuple):
         seed: int,
         notes: list[str] | None = None,
     ) -> dict[bool, Rankings]:
-        """Importances with (True) and without (False) the unlabelled rows, in one fit where that is enough."""
+        """Importances with (True) and without (False) the unlabelled rows, in one fit if that is enough."""
         if not is_ranker(self.maker):
             return {side: self._checked(self.maker(table, target, side, seed), table) for side in sides}
         row = METHODS.get(getattr(self.maker, "_method", ""))

@@ -212,7 +212,7 @@ def same_rows(table: Table, labeled: np.ndarray) -> Twins | None:
     largest = np.where(largest > 0, largest, 1.0)
     scaled = (table.values[a : a + 4096] / largest for a in range(0, n, 4096))
     keys = np.concatenate([np.where(np.isnan(part), 2.5, part) @ three for part in scaled])
-    whole, *halves = (_groups(key) for key in keys.T)
+    whole, *halves = (np.unique(key, return_inverse=True)[1] for key in keys.T)
     if not (equal := _pairs(whole)):
         return None
     by_chance = min(map(_pairs, halves)) - equal
@@ -229,10 +229,6 @@ def same_rows(table: Table, labeled: np.ndarray) -> Twins | None:
     )
     candidates, twins = candidates[exact], twins[exact]
     return Twins(candidates, twins) if len(candidates) >= 2 else None
-
-
-def _groups(key: np.ndarray) -> np.ndarray:
-    return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
 def _pairs(group: np.ndarray) -> int:

@@ -47,7 +47,7 @@ class _Columns(NamedTuple):
 
     rows: np.ndarray
     values: np.ndarray  # (rows, columns), NaN where unknown; one column of codes for classes
-    places: np.ndarray  # which target variable a column is
+    places: np.ndarray  # which target variable a column is, -1 for the classes together
     kind: int
 
 
@@ -87,8 +87,7 @@ def telling_values(table: Table, target: Target) -> list[Told]:
             continue
         if _log_arrangements(y) < np.log(share.size * len(x) / CHANCE):
             continue  # among so many features, one fits by chance
-        place = -1 if columns.kind == CLASSES else int(columns.places[t])
-        found.append(Told(int(j), place, float(share[j, t]), same))
+        found.append(Told(int(j), int(columns.places[t]), float(share[j, t]), same))
     return sorted(found, key=lambda told: (-told.share, told.feature, told.column))
 
 
@@ -126,10 +125,8 @@ def telling_holes(table: Table, target: Target) -> list[Told]:
     if columns.kind == CLASSES:
         p = p.min(axis=1, keepdims=True)
     sure = (share >= MIN_MISSING_SHARE) & (p < CHANCE_MISSING / k.size)
-    told = [
-        Told(int(some[j]), -1 if columns.kind == CLASSES else int(columns.places[t]), float(share[j, t]))
-        for j, t in zip(*np.nonzero(sure))
-    ]
+    cells = zip(*np.nonzero(sure))
+    told = [Told(int(some[j]), int(columns.places[t]), float(share[j, t])) for j, t in cells]
     return sorted(told, key=lambda one: (-one.share, one.feature, one.column))
 
 
@@ -151,7 +148,7 @@ def _columns(target: Target, n_features: int) -> _Columns:
     values = target.values[np.ix_(rows, places)]
     if kind == NUMBERS:
         values = np.apply_along_axis(rankdata, 0, values, nan_policy="omit") / max(len(rows), 1)
-    return _Columns(rows, values, places, kind)
+    return _Columns(rows, values, places if kind != CLASSES else np.array([-1]), kind)
 
 
 def _beside(X: np.ndarray, order: np.ndarray, columns: _Columns) -> np.ndarray:

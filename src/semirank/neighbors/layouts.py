@@ -19,9 +19,7 @@ _TILE = 256  # pool rows that the L1 kernel takes at a time
 
 def plain_first(pool: np.ndarray, query: np.ndarray, n_values: np.ndarray) -> tuple[np.ndarray, int]:
     """Order of the features with the complete ones of d_i = |a - b| first, and how many these are."""
-    holes = np.isnan(pool).any(axis=0)
-    if query is not pool:
-        holes |= np.isnan(query).any(axis=0)
+    holes = np.isnan(pool).any(axis=0) | np.isnan(query).any(axis=0)
     plain = ((n_values == 0) | (n_values == 2)) & ~holes  # two codes differ by 0 or 1
     return np.argsort(~plain, kind="stable"), int(plain.sum())
 
@@ -72,7 +70,7 @@ def l1_layout(pool: np.ndarray, query: np.ndarray, n_values: np.ndarray) -> L1La
     numbers = []
     holes = np.zeros(len(n_values), bool)
     binary = n_values == 0
-    for rows in (pool,) if query is pool else (pool, query):
+    for rows in (pool, query):
         missing = np.isnan(rows)
         holes |= missing.any(axis=0)
         binary &= ((rows == 0.0) | (rows == 1.0) | missing).all(axis=0)

@@ -78,7 +78,7 @@ def nearest_l1(
     scaled, n_values = _in_distance(metric, pool)
     if query is None:
         own = np.arange(len(pool)) if rows is None else np.asarray(rows, dtype=np.int64)
-        asked = scaled if rows is None else scaled[own]
+        asked = scaled[own]
         k = max(0, min(k, len(pool) - 1))
     else:
         own = np.full(len(query), -1)
@@ -87,9 +87,7 @@ def nearest_l1(
     cells = float(len(n_values)) * (4 * len(scaled) + len(asked))  # measured
     ensure_room(8.0 * cells, f"Comparing {len(asked)} rows with {len(scaled)}")
     order, n_plain = plain_first(scaled, asked, n_values)
-    own_rows = asked is scaled
-    scaled, n_values = scaled.take(order, axis=1), n_values[order]
-    asked = scaled if own_rows else asked.take(order, axis=1)
+    scaled, asked, n_values = scaled.take(order, axis=1), asked.take(order, axis=1), n_values[order]
     layout = l1_layout(scaled, asked, n_values)
     numbers, offset, words = layout.rows(asked)
     number_tiles, offset_tiles, word_tiles = (tiles(part) for part in layout.rows(scaled))
