@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .foreign_columns import FeatureSpace, target_columns
 from .foreign_models import Boosting, KernelRidge, Network, explained, one_thread, permutation_importance
 
 LEAST_R2 = 0.05  # a model that explains less on held-out rows has not learnt the data set
-MODELS = {"boosting": Boosting, "network": Network, "kernel": KernelRidge}
+MODELS: dict[str, Any] = {"boosting": Boosting, "network": Network, "kernel": KernelRidge}
 # Kernel ridge is akin to a member of the teacher and to a student, so it does not decide alone.
 DECIDING = ("boosting", "network")
 
