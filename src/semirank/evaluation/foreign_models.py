@@ -172,20 +172,18 @@ class Network:
         unit = np.sqrt(truth.var(axis=0).mean())
         inputs, scaled = points.astype(np.float32), (truth / unit).astype(np.float32)
         part = np.random.default_rng(0).permutation(len(points)) % 7
-        best, chosen = -np.inf, cls(*(np.zeros(0),) * 4)
-        for decay in WEIGHT_DECAYS:
-            trained = [_train_network(inputs, scaled, part == i, decay, seed=i) for i in range(N_NETWORKS)]
-            score = float(np.mean([score for score, _ in trained]))
-            if score > best:
-                nets = [net for _, net in trained]
-                best = score
-                chosen = cls(
-                    np.hstack([net.weights for net in nets]),
-                    np.concatenate([net.bias for net in nets]),
-                    np.vstack([net.out_weights for net in nets]) * (unit / N_NETWORKS),
-                    np.mean([net.out_bias for net in nets], axis=0) * unit,
-                )
-        return chosen
+        trained = [
+            [_train_network(inputs, scaled, part == i, decay, seed=i) for i in range(N_NETWORKS)]
+            for decay in WEIGHT_DECAYS
+        ]
+        best = max(trained, key=lambda several: np.mean([score for score, _ in several]))
+        nets = [net for _, net in best]
+        return cls(
+            np.hstack([net.weights for net in nets]),
+            np.concatenate([net.bias for net in nets]),
+            np.vstack([net.out_weights for net in nets]) * (unit / N_NETWORKS),
+            np.mean([net.out_bias for net in nets], axis=0) * unit,
+        )
 
     def bind(self, points: np.ndarray) -> Bound:
         """With the inputs of the hidden units for the rows, and what a swapped column adds to them."""

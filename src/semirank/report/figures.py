@@ -28,9 +28,7 @@ def bars(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
     best = ranking.order[: len(ranking.top(n))]
     ax = ax or _axes(7.0, 1.2 + 0.27 * len(best))
     scores = ranking.scores[best]
-    errors = None
-    if ranking.standard_errors is not None:
-        errors = np.nan_to_num(ranking.standard_errors[best])
+    errors = None if ranking.standard_errors is None else np.nan_to_num(ranking.standard_errors[best])
     ax.barh(
         np.arange(len(best)),
         scores,

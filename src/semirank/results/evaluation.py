@@ -235,11 +235,9 @@ class Evaluation:
             return "no number of features is better than a guess: label more rows"
         if n == d:
             return f"all {d} features are worth keeping" if d > 1 else "there is one feature only"
-        return (
-            f"the first {n} of {d} features do as well as any number"
-            if n > 1
-            else f"one of {d} features will do"
-        )
+        if n == 1:
+            return f"one of {d} features will do"
+        return f"the first {n} of {d} features do as well as any number"
 
     def to_columns(self) -> dict[str, list[Any]]:
         """A row for every ranking, in the order of `rankers`: what `to_frame` shows.

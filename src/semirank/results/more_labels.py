@@ -51,13 +51,11 @@ class MoreLabels:
     def sentence(self, measure: str) -> str:
         """The answer, without a full stop."""
         now, twice, _ = self.scores
-        likely = (
-            "labelling more rows pays"
-            if self.pays
-            else "more labels would not help"
-            if self.gain.verdict < 0
-            else "whether more labels pay cannot be told"
-        )
+        likely = {
+            1: "labelling more rows pays",
+            0: "whether more labels pay cannot be told",
+            -1: "more labels would not help",
+        }[self.gain.verdict]
         return (
             f"{likely}: with {self.n_labeled[1]} labels instead of {self.n_labeled[0]}, {measure} would be "
             f"{twice.value:.3f} ({twice.low:.3f} to {twice.high:.3f}) after {now.value:.3f}, and two "

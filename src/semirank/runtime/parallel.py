@@ -38,10 +38,15 @@ def each(
     backend, n_workers = _backend(n_jobs, shared)
     with one_blas_thread():
         threads = isinstance(backend, ThreadingBackend)
-        if (n_workers == 1 or len(parts) < 2) and not (threads and _can_be_interrupted()):
+        hears_ctrl_c = threading.current_thread() is threading.main_thread()
+        if (n_workers == 1 or len(parts) < 2) and not (threads and hears_ctrl_c):
             yield from map(work, parts)
         elif threads:
-            yield from _in_threads(work, parts, n_workers)
+            pool = _Pool(work, parts, min(n_workers, len(parts)))
+            try:
+                yield from map(pool.result, range(len(parts)))
+            finally:
+                pool.stop()
         else:
             # mmap_mode: other processes get large arrays as files; kernels would have to be compiled again
             # for read-only ones.
@@ -71,20 +76,6 @@ def _backend(n_jobs: int | None, shared: bool) -> tuple[Any, int]:
     """What joblib would use here, and how many workers of it; inside its own workers that is one."""
     backend, configured = get_active_backend(prefer="threads", require="sharedmem" if shared else None)
     return backend, backend.effective_n_jobs(configured if n_jobs is None else n_jobs)
-
-
-def _can_be_interrupted() -> bool:
-    """Whether Ctrl-C would come here: only to the main thread."""
-    return threading.current_thread() is threading.main_thread()
-
-
-def _in_threads(work: Callable[[Part], Result], parts: Sequence[Part], n_workers: int) -> Iterator[Result]:
-    pool = _Pool(work, parts, min(n_workers, len(parts)))
-    try:
-        for i in range(len(parts)):
-            yield pool.result(i)
-    finally:
-        pool.stop()
 
 
 class _Pool:
