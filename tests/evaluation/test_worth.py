@@ -377,6 +377,15 @@ def test_permutation_importance_is_that_of_predicting_again(kind, learned):
     assert (found > 0.01).sum() >= 2
 
 
+def test_a_network_learns_where_rows_held_out_for_stopping_are_all_alike(learned):
+    """Without a score of the rows held out, every weight decay does as well as the first."""
+    _, train, _, points, _ = learned
+    part = np.random.default_rng(0).permutation(len(train)) % 7
+    rare = np.zeros((len(train), 1))
+    rare[np.flatnonzero(part == 3)[:4]] = 1.0
+    assert np.isfinite(fm.Network.fit(train, rare).bind(points).base).all()
+
+
 def test_boosting_answers_as_scikit_learn_does(learned):
     from sklearn.ensemble import HistGradientBoostingRegressor
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .ranking import Ranking
 
 FORMATS = (".json", ".csv", ".fimp", ".html")
+Columns = dict[str, np.ndarray]  # by name
 
 
 def save(ranking: Ranking, path: str | PathLike[str], *, safe_csv: bool = True) -> None:
@@ -96,17 +97,16 @@ def from_csv(text: str) -> dict[str, Any]:
     numbers = {name: _numbers(name, cells) for name, cells in columns.items()}
     place = np.argsort(numbers.pop("column", np.arange(len(names))), kind="stable")
     numbers = {name: values[place] for name, values in numbers.items()}
-    missing_share = numbers.pop("missing_share", None)
+    more: dict[str, Any] = {"missing_share": numbers.pop("missing_share", None)}
     targets, classes = (_beginning_with(kind, numbers) for kind in ("target:", "class:"))
     errors = {
         name.removesuffix("_se"): numbers.pop(name)
         for name in list(numbers)
         if name.endswith("_se") and name.removesuffix("_se") in numbers
     }
-    found = _assemble(
-        tuple(names[i] for i in place), numbers, errors, targets, classes, missing_share, " ".join(header)
-    )
-    return found | {"warnings": said}
+    found = _assemble(tuple(names[i] for i in place), numbers, targets, classes, " ".join(header))
+    more |= {"all_standard_errors": errors, "standard_errors": errors.get(found["importance"])}
+    return found | more | {"warnings": said}
 
 
 def to_fimp(ranking: Ranking) -> str:
@@ -168,7 +168,7 @@ def from_fimp(text: str) -> dict[str, Any]:
         raise ValueError("two scores share one name.")
     classes, targets = (_beginning_with(f"{titles[0]}:{kind}", columns) for kind in ("class:", ""))
     names = tuple(name for _, name, _ in rows)
-    found = _assemble(names, columns, {}, targets, classes, None, " ".join(lines[:rule]))
+    found = _assemble(names, columns, targets, classes, " ".join(lines[:rule]))
     numbers = [number for number, _, _ in rows]
     if numbers != list(range(1, len(rows) + 1)) and len(set(numbers)) == len(rows):
         found["positions"] = [number - 1 for number in numbers]
@@ -196,13 +196,7 @@ _NOT_IN_TITLES = str.maketrans(dict.fromkeys(",[]\t\r\n", "_"))  # they carry th
 
 
 def _assemble(
-    names: tuple[str, ...],
-    scores: dict[str, np.ndarray],
-    errors: dict[str, np.ndarray],
-    targets: dict[str, np.ndarray],
-    classes: dict[str, np.ndarray],
-    missing_share: np.ndarray | None,
-    description: str,
+    names: tuple[str, ...], scores: Columns, targets: Columns, classes: Columns, description: str
 ) -> dict[str, Any]:
     if not scores:
         raise ValueError("there is no column with scores.")
@@ -211,20 +205,17 @@ def _assemble(
     return {
         "names": names,
         "scores": scores[importance],
-        "standard_errors": errors.get(importance),
         "method": method,
         "importance": importance,
         "all_scores": scores,
-        "all_standard_errors": errors,
         "per_target": np.column_stack(list(targets.values())) if targets else None,
         "target_names": tuple(targets),
         "per_class": np.column_stack(list(classes.values())) if classes else None,
         "class_names": tuple(classes),
-        "missing_share": missing_share,
     }
 
 
-def _beginning_with(prefix: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _beginning_with(prefix: str, columns: Columns) -> Columns:
     """The columns whose names begin so, under the rest of their names, taken out of `columns`."""
     names = [name for name in columns if name.startswith(prefix)]
     return {name.removeprefix(prefix): columns.pop(name) for name in names}
