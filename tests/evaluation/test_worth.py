@@ -248,8 +248,6 @@ def test_cells_are_cut_to_size_and_leave_out_what_says_nothing():
         )
     with pytest.raises(ValueError, match="too few"):
         draw_cell("c", table.take(np.arange(50)), y.take(np.arange(50)))
-    with pytest.raises(ValueError, match="400 rows"):
-        draw_cell("c", table, y.take(np.arange(50)))
     with pytest.raises(ValueError, match="61 labels"):
         cell.labeled(61)
 
@@ -471,8 +469,6 @@ def test_subset_value_with_all_features_is_that_of_the_models():
     model = fm.KernelRidge.fit(space.encode(cell.train), target.train)
     expected = fm.explained(model.bind(space.encode(cell.test)).base, target.test)
     assert subset_value(np.array([1.0, 1.0]), cell)["kernel"] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="2 features"):
-        subset_value(np.ones(3), cell)
 
 
 # ---------------------------------------------------------------- controls
@@ -523,5 +519,3 @@ def test_fewer_unlabeled_rows_are_a_part_of_more():
     rows = [set(map(tuple, np.nan_to_num(t.values))) for t in (few, more, cell.train)]
     assert rows[0] < rows[1] < rows[2]
     assert len(fewer_unlabeled(cell.train, target, 10_000)[0]) == len(cell.train)
-    with pytest.raises(ValueError, match="at least 0"):
-        fewer_unlabeled(cell.train, target, -1)

@@ -91,8 +91,6 @@ def draw_cell(
     >>> len(cell.train), len(cell.test), int(cell.labeled(20).labeled.sum())
     (60, 30, 20)
     """
-    if len(table) != len(target):
-        raise ValueError(f"{len(table)} rows of features but {len(target)} of the target.")
     target = most_variable_labels(target, max_labels)
     known = _known_rows(target)
     if len(known) < 2 * HELD_OUT:

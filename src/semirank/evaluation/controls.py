@@ -95,8 +95,6 @@ def fewer_unlabeled(table: Table, target: Target, n_unlabeled: int, seed: int = 
     >>> [len(part) for part in fewer_unlabeled(table, target, 3)]
     [5, 5]
     """
-    if n_unlabeled < 0:
-        raise ValueError(f"n_unlabeled must be at least 0, got {n_unlabeled}.")
     hidden = np.random.default_rng([seed, len(target)]).permutation(np.flatnonzero(~target.labeled))
     rows = np.sort(np.concatenate([np.flatnonzero(target.labeled), hidden[:n_unlabeled]]))
     return table.take(rows), target.take(rows)

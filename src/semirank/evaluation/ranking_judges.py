@@ -51,10 +51,7 @@ def subset_value(scores: np.ndarray, cell: Cell) -> dict[str, float]:
     dict
         Mean over the three subsets for "boosting" and "kernel".
     """
-    scores = np.asarray(scores, dtype=np.float64)
     n_features = cell.train.shape[1]
-    if scores.shape != (n_features,):
-        raise ValueError(f"The ranking has shape {scores.shape}, but the cell has {n_features} features.")
     mixed = np.random.default_rng(0).permutation(n_features)
     order = mixed[np.argsort(-scores[mixed], kind="stable")]
     space = FeatureSpace.fit(cell.train)

@@ -32,18 +32,17 @@ def deal(target: Target, n_folds: int, n_repeats: int, seed: int, notes: list[st
     n_labeled = int(target.labeled.sum())
     alone = np.zeros(len(target), dtype=bool)
     if target.task == "classification":
-        codes = np.where(target.labeled, target.values[:, 0], target.n_classes).astype(int)
-        once = np.bincount(codes, minlength=target.n_classes + 1) == 1
-        once[target.n_classes :] = False
-        alone = once[codes]
-        if (~once[np.unique(codes[target.labeled])]).sum() < 2:
+        codes = target.values[target.labeled, 0].astype(int)
+        counts = np.bincount(codes, minlength=target.n_classes)
+        alone[target.labeled] = counts[codes] == 1
+        if (counts >= 2).sum() < 2:
             raise ValueError(
                 "Fewer than two classes have two labelled rows, one to learn from and one to test on; "
                 "label more rows."
             )
         if alone.any():
             assert target.classes is not None
-            named = ", ".join(map(repr, target.classes[np.flatnonzero(once)].tolist()[:3]))
+            named = ", ".join(map(repr, target.classes[counts == 1].tolist()[:3]))
             notes.append(f"classes with one labelled row are learnt from but never tested: {named}")
     if n_labeled - alone.sum() < 2 * n_folds:
         raise ValueError(
