@@ -138,12 +138,8 @@ def evaluate(
     reading |= {
         "task": task, "hierarchy": hierarchy, "hierarchy_decay": hierarchy_decay, "unlabeled": unlabeled,
     }  # fmt: skip
-    asked = asked_method(
-        method,
-        importance,
-        preset,
-        params | reading | {"n_jobs": n_jobs} if isinstance(method, str) else params,
-    )
+    own = params | reading | {"n_jobs": n_jobs} if isinstance(method, str) else params
+    asked = asked_method(method, importance, preset, own)
     notes: list[str] = []
     table = encode_features(X, categorical_features=reading.pop("categorical_features", "from_dtype"))
     encoded = encode_target(align_rows(X, y, notes), n_rows=len(table), notes=notes, **reading)

@@ -131,16 +131,13 @@ def make_judge(judge: Any, task: str, k: int | None, seed: int, n_jobs: int | No
         raise TypeError("judge_neighbors= goes with the judge knn.")
     from sklearn.base import is_classifier, is_regressor
 
-    wanted, fits = (
-        ("regressor", is_regressor) if TASKS[task].kind == NUMBERS else ("classifier", is_classifier)
-    )
+    kind = TASKS[task].kind
+    wanted, fits = ("regressor", is_regressor) if kind == NUMBERS else ("classifier", is_classifier)
     if not fits(judge):
         raise TypeError(
             f"The task is {TASKS[task].words}, so the judge must be a {wanted}: {judge!r} is none."
         )
-    if TASKS[task].kind == LABELS and not any(
-        hasattr(judge, name) for name in ("predict_proba", "decision_function")
-    ):
+    if kind == LABELS and not (hasattr(judge, "predict_proba") or hasattr(judge, "decision_function")):
         raise TypeError(f"For label sets the judge must have predict_proba, which {judge!r} has not.")
     return EstimatorJudge(judge, task, seed)
 

@@ -50,6 +50,10 @@ class _Columns(NamedTuple):
     places: np.ndarray  # which target variable a column is, -1 for the classes together
     kind: int
 
+    def hot(self) -> np.ndarray:
+        """The values, with a column of 0/1 for each class."""
+        return (self.values == np.unique(self.values)).astype(float) if self.kind == CLASSES else self.values
+
 
 def telling_values(table: Table, target: Target) -> list[Told]:
     """Features that alone predict held-out labels almost perfectly, the strongest first.
@@ -97,9 +101,7 @@ def telling_holes(table: Table, target: Target) -> list[Told]:
     holes = np.isnan(table.values[columns.rows])
     count = holes.sum(axis=0)
     some = np.flatnonzero((count >= MIN_MISSING) & (len(holes) - count >= MIN_MISSING))
-    values = columns.values
-    if columns.kind == CLASSES:
-        values = (values == np.unique(values)).astype(float)
+    values = columns.hot()
     if not len(some) or not values.shape[1]:
         return []
     known = ~np.isnan(values)
@@ -206,9 +208,7 @@ def _same_value(X: np.ndarray, order: np.ndarray, columns: _Columns, n_values: n
     feature = np.broadcast_to(np.arange(len(few))[:, None], here.shape)[here]
     cells = (order[few][here], (group + offset[:-1, None])[here])
     member = sparse.csr_matrix((np.ones(len(feature)), cells), shape=(n, offset[-1]))
-    y = columns.values
-    if columns.kind == CLASSES:
-        y = (y == np.unique(y)).astype(float)
+    y = columns.hot()
     known = ~np.isnan(y)
     y = np.where(known, y, 0.0)
     count, total, squares = (member.T @ part for part in (known.astype(float), y, y**2))

@@ -36,7 +36,7 @@ def bars(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
         color=np.where(scores >= 0, BLUE, VERMILION),
         error_kw={"ecolor": "0.35", "elinewidth": 1.0, "capsize": 2.0},
     )
-    _label_features(ax, ranking, best)
+    _label_rows(ax, [ranking.names[i] for i in best])
     ax.set_xlabel(ranking.importance + ("" if errors is None else " (± standard error)"))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
@@ -54,7 +54,7 @@ def targets(ranking: Ranking, n: int = 20, ax: Axes | None = None) -> Axes:
     ax = ax or _axes(min(3.0 + 0.35 * n_targets, 16.0), 1.6 + 0.27 * len(best))
     image = ax.imshow(scores[best], aspect="auto", cmap="cividis")
     ax.figure.colorbar(image, ax=ax, label=f"score per {one}")
-    _label_features(ax, ranking, best)
+    _label_rows(ax, [ranking.names[i] for i in best])
     # More names than fit would be unreadable, so only every step-th one is shown.
     step = max(1, -(-n_targets // 40))
     shown = range(0, n_targets, step)
@@ -151,9 +151,10 @@ def _matplotlib(module: str) -> Any:
         raise ImportError("plotting needs matplotlib: pip install 'semirank[plot]'.") from error
 
 
-def _label_features(ax: Axes, ranking: Ranking, rows: np.ndarray) -> None:
-    ax.set_yticks(np.arange(len(rows)), [literal(ranking.names[i]) for i in rows])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+def _label_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names from top to bottom."""
+    ax.set_yticks(np.arange(len(names)), [literal(name) for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5)
 
 
 def _scores(ax: Any, found: Evaluation) -> None:
@@ -165,8 +166,7 @@ def _scores(ax: Any, found: Evaluation) -> None:
     if not np.isnan(semi).all():
         ax.plot(semi, rows, "D", color=BLUE, label="semi-supervised")
     ax.axvline(supervised[-1], color=GREY, linestyle=":", linewidth=1)
-    ax.set_yticks(rows, [literal(r.name) for r in found.rankers])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+    _label_rows(ax, [r.name for r in found.rankers])
     ax.set_xlabel(f"{found.measure} ({'larger' if found.greater_is_better else 'smaller'} is better)")
     ax.locator_params(axis="x", nbins=5)
     ax.set_title("How good is the ranking?", loc="left")
