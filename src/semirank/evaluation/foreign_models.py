@@ -82,12 +82,12 @@ def permutation_importance(
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
-    """Boosted trees, one chain for each target column, as a flat array of scikit-learn's nodes.
+    """Boosted trees, one chain for each target column, as flat arrays of nodes, by scikit-learn's names.
 
     A leaf leads to itself, so walking on from it does no harm.
     """
 
-    nodes: np.ndarray
+    nodes: dict[str, np.ndarray]
     root: np.ndarray  # of every tree
     output: np.ndarray  # target column of every tree
     start: np.ndarray  # answer of every target column before the first tree
@@ -114,7 +114,11 @@ class Boosting:
                 root.append(size)
                 output.append(column)
                 size += len(nodes)
-        return cls(np.concatenate(parts), np.array(root), np.array(output), np.array(start))
+        whole = np.concatenate(parts)
+        # Each lies together in memory and indexes as it is: trees are walked twice as fast.
+        arrays = {name: whole[name].astype(np.int64) for name in ("feature_idx", "left", "right", "depth")}
+        arrays |= {name: whole[name].copy() for name in ("num_threshold", "value", "is_leaf")}
+        return cls(arrays, np.array(root), np.array(output), np.array(start))
 
     def leaves(
         self, points: np.ndarray, trees: np.ndarray, rows: np.ndarray, donors: np.ndarray, swap: np.ndarray
@@ -135,7 +139,7 @@ class Boosting:
         leaves = self.leaves(points, np.arange(len(self.root)), every, every, none)
         base = self.start + _sum_by(leaves, self.output, len(self.start))
         inner = self.nodes["is_leaf"] == 0
-        tree_of_node = np.repeat(np.arange(len(self.root)), np.diff(np.append(self.root, len(self.nodes))))
+        tree_of_node = np.repeat(np.arange(len(self.root)), np.diff(np.append(self.root, len(inner))))
         uses = np.zeros((points.shape[1], len(self.root)), bool)
         uses[self.nodes["feature_idx"][inner], tree_of_node[inner]] = True
 
