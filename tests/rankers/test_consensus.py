@@ -145,7 +145,7 @@ class TestTasks:
         table, target, _ = problem(task)
         ranker = ConsensusRanker(random_state=0).fit(table, target)
         shares = ranker.importances_
-        parts = ["label_only", "labeled", "labeled_sensitivity", "taught", "sensitivity"]
+        parts = ["label_only", "taught", "sensitivity", "labeled", "labeled_sensitivity"]
         assert list(shares)[:6] == ["consensus", *parts]
         assert len(shares) == 6 + 2 * N_SCORES
         assert "taught_extra_trees_rforest" in shares

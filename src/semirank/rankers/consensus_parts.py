@@ -231,7 +231,7 @@ def combine(
     sensitivity: np.ndarray | None,
     weight: float,
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Shares and standard errors under their names, the consensus first.
+    """Shares and standard errors under their names: the consensus, what it is held against, and its parts.
 
     Parameters
     ----------
@@ -248,10 +248,8 @@ def combine(
         How much of the result comes from sensitivity.
     """
     mean, error = part.mean(), part.mean_error()
-    shares = {"label_only": with_sensitivity(mean, alone, weight), "labeled": mean}
-    errors = {"label_only": error if alone is None else (1 - weight) * error, "labeled": error}
-    if alone is not None:
-        shares["labeled_sensitivity"] = alone
+    shares = {"label_only": with_sensitivity(mean, alone, weight)}
+    errors = {"label_only": error if alone is None else (1 - weight) * error}
     best, best_error = shares["label_only"], errors["label_only"]
     if taught is not None:
         shares["taught"], errors["taught"] = taught.mean(), taught.mean_error()
@@ -260,6 +258,9 @@ def combine(
         if sensitivity is not None:
             shares["sensitivity"] = sensitivity
             best_error = (1 - weight) * best_error
+    shares["labeled"], errors["labeled"] = mean, error
+    if alone is not None:
+        shares["labeled_sensitivity"] = alone
     for some in (part, taught):
         if some is not None:
             shares |= some.shares
