@@ -76,6 +76,8 @@ class TestRank:
         assert ranking.task == "multi_target"
         assert ranking.target_names == ("age", "size")
         one = rank(cells, target=["age"], **QUICK)
+        cells.obs[0] = cells.obs["age"]  # a name that is no text
+        np.testing.assert_array_equal(rank(cells, target="0", **QUICK).scores, one.scores)
         assert one.task == "regression"
 
     def test_label_columns(self, cells):

@@ -167,6 +167,12 @@ class TestOurs:
         assert said in err.splitlines()[-1]
         assert not (folder / "job.fimp").exists()
 
+    def test_an_empty_list_of_weights_is_not_given(self, folder, call):
+        (folder / "job.s").write_text(SETTINGS.replace("PossibleWeights = 0.5", "PossibleWeights ="))
+        code, out, err = call("rank", "job.s", "--json")
+        assert code == 0, err
+        assert json.loads(out)["settings"]["supervision"] == "cv"
+
     def test_no_such_settings(self, call):
         code, _, err = call("rank", "none.s")
         assert (code, len(err.splitlines())) == (2, 1)

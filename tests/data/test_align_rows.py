@@ -64,6 +64,7 @@ def test_columns_may_be_named_by_numbers():
     X, y = split_target(pd.DataFrame({0: [1.0, 2.0], 2: [3.0, 4.0]}), "2")
     assert encode_features(X).values.tolist() == [[1.0], [2.0]]
     assert y.tolist() == [3.0, 4.0]
+    assert split_target(pd.DataFrame({0: [1.0, 2.0], 2: [3.0, 4.0]}), [2])[1].tolist() == [3.0, 4.0]
 
 
 def test_a_subclass_keeps_its_categories():

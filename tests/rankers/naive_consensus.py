@@ -25,14 +25,15 @@ def mean_of_shares(rankers, scores, table, target):
 
 
 def sensitivity(asked, permutations):
-    """Every feature in turn comes from other rows, and the model answers again."""
+    """Every feature in turn comes from other rows, several times, and the model answers again."""
     answer = asked.model.predict(Rows(asked.points, asked.points, None))
     out = np.zeros(asked.n_features)
     for feature in range(asked.n_features):
-        points = asked.points.copy()
-        for column in np.flatnonzero(asked.feature == feature):
-            for row in range(len(points)):
-                points[row, column] = asked.points[permutations[feature][row], column]
-        change = asked.model.predict(Rows(points, points, None)) - answer
-        out[feature] = np.mean(np.sum(change**2, axis=1))
+        for source in permutations[feature]:
+            points = asked.points.copy()
+            for column in np.flatnonzero(asked.feature == feature):
+                for row in range(len(points)):
+                    points[row, column] = asked.points[source[row], column]
+            change = asked.model.predict(Rows(points, points, None)) - answer
+            out[feature] += np.mean(np.sum(change**2, axis=1)) / len(permutations[feature])
     return out

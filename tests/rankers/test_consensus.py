@@ -26,7 +26,7 @@ from semirank.data.target import Target
 from semirank.data.tasks import NUMBERS, TASKS
 from semirank.evaluation.controls import invented_rows, shuffled_labels
 from semirank.rankers.consensus_parts import FOREST_SCORES, Part, as_shares, combine
-from semirank.rankers.sensitivity import ask, permutation
+from semirank.rankers.sensitivity import ask, permutations
 from semirank.rankers.taught import as_seen_by, content_rows
 
 from ..optional import needs_pandas, pd
@@ -96,8 +96,8 @@ class TestShares:
 def slow_sensitivity(table, target, shares, seed):
     """Shares of the sensitivity in the space that the given ones weight."""
     asked = ask(table, target, shares, seed, None)
-    permutations = [permutation(seed, i, len(table)) for i in range(table.shape[1])]
-    return naive_consensus.shares(naive_consensus.sensitivity(asked, permutations))
+    sources = [permutations(seed, i, len(table)) for i in range(table.shape[1])]
+    return naive_consensus.shares(naive_consensus.sensitivity(asked, sources))
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -12,7 +12,7 @@ from semirank.rankers.sensitivity import (
     POWERS,
     ask,
     mean_changes,
-    permutation,
+    permutations,
     sensitivity,
     space_weights,
 )
@@ -32,12 +32,21 @@ def test_equals_predicting_again(task, monkeypatch):
     asked = ask(table, target, shares / shares.sum(), 3, None)
     monkeypatch.setattr("semirank.rankers.sensitivity.POWERS", (1.0,))
     sharp = ask(table, target, shares / shares.sum(), 3, None)
-    slow = naive_consensus.sensitivity(asked, [permutation(3, f, len(asked.points)) for f in range(6)])
+    slow = naive_consensus.sensitivity(asked, [permutations(3, f, len(asked.points)) for f in range(6)])
     fast = mean_changes(asked, 3)
     np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-14)
     assert mean_changes(sharp, 3)[2] == 0.0  # it has no place in the space
     assert (fast[[0, 1]] > 0).all()
     np.testing.assert_array_equal(mean_changes(asked, 3, n_jobs=2), fast)
+
+
+@pytest.mark.parametrize("n", [2, 3, 40, 499, 500, 800])
+def test_no_row_takes_from_itself(n):
+    sources = permutations(7, 3, n)
+    assert len(sources) == min(n - 1, -(-500 // n))
+    assert (np.sort(sources, axis=1) == np.arange(n)).all()
+    assert (sources != np.arange(n)).all()
+    assert len({tuple(source) for source in sources.tolist()}) == len(sources)
 
 
 def test_the_space_is_weighted_as_held_out_labels_ask_for(monkeypatch):

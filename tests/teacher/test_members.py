@@ -140,6 +140,22 @@ class TestRidge:
         }
         assert errors[which, penalty] <= min(errors.values()) * (1 + 1e-6)
 
+    @pytest.mark.parametrize("missing", [0.0, 0.3])
+    def test_choice_of_many_rows_is_that_of_the_first(self, missing, monkeypatch):
+        lesson, _ = make_lesson(5, missing=missing)
+        grams = [ridge.rbf(lesson.points, lesson.points, width) for width in (0.05, 0.2)]
+        monkeypatch.setattr(ridge, "_TRIED", 8)
+        found = ridge.choose(grams, lesson.learnt, None)
+        errors = np.zeros((2, len(ridge.PENALTIES)))
+        for column in lesson.learnt.T:
+            rows = np.flatnonzero(~np.isnan(column))[:8]
+            for i, gram in enumerate(grams):
+                for j, penalty in enumerate(ridge.PENALTIES):
+                    held_out = naive.ridge_held_out(gram[np.ix_(rows, rows)], column[rows, None], penalty)
+                    errors[i, j] += np.mean((held_out[:, 0] - column[rows]) ** 2)
+        which, penalty = np.unravel_index(errors.argmin(), errors.shape)
+        assert found == (which, ridge.PENALTIES[penalty])
+
     @pytest.mark.parametrize("fit", [ridge.fit_linear, ridge.fit_kernel])
     def test_model_answers_as_its_dual_does(self, fit, monkeypatch):
         monkeypatch.setattr(ridge, "MAX_ROWS", 12)  # the other labelled rows are held out as they are

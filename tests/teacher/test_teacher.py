@@ -152,6 +152,17 @@ class TestFeatureWeights:
         moved = replace(flat, values=flat.values + np.array([0, 0, 5, 5, 5, 0]))
         np.testing.assert_allclose(weighted.predict(moved), weighted.predict(flat))
 
+    @pytest.mark.parametrize("factor", [1e-300, 1e-3, 1e3, 1e300])
+    def test_only_proportions_count(self, factor):
+        table, target, _ = problem("regression")
+        weights = np.array([1.0, 1.0, 0.5, 0.5, 0.5, 1.0])
+        members = ("linear", "kernel", "graph")
+        one, other = (
+            Teacher(members=members, random_state=0).fit(table, target, feature_weights=c * weights)
+            for c in (1.0, factor)
+        )
+        np.testing.assert_allclose(one.completed_, other.completed_, rtol=1e-8)
+
     def test_forests_and_estimators_do_not_see_them(self):
         table, target, _ = problem("regression")
         members = ("random_forest", Ridge())
@@ -162,7 +173,15 @@ class TestFeatureWeights:
 
     @pytest.mark.parametrize(
         "weights",
-        [np.ones(5), np.ones((6, 1)), np.zeros(6), np.array([1, 1, 1, 1, 1, -1]), np.full(6, np.nan)],
+        [
+            np.ones(5),
+            np.ones((6, 1)),
+            np.zeros(6),
+            np.array([1, 1, 1, 1, 1, -1]),
+            np.full(6, np.nan),
+            ["a"] * 6,
+            {0: 1.0},
+        ],
     )
     def test_what_cannot_be_meant(self, weights):
         table, target, _ = problem("regression")

@@ -165,7 +165,8 @@ def _forest(settings: ClusSettings, params: dict[str, Any], notes: list[str]) ->
         params["max_depth"] = int(settings.as_number(depth, "Constraints", "MaxDepth"))
     if _supervised(settings, params):
         return
-    weights = settings.numbers("SemiSupervised", "PossibleWeights")
+    given = values_of(settings.get("SemiSupervised", "PossibleWeights") or "")
+    weights = settings.numbers("SemiSupervised", "PossibleWeights") if given else []
     if len(weights) == 1:
         params["supervision"] = weights[0]
         return

@@ -77,16 +77,18 @@ def _read_anndata(
     return encode_features(matrix, categorical_features=categorical_features, names=names), y
 
 
-def _target_columns(target: str | Sequence[str], columns: Iterable[object], where: str) -> list[str]:
-    """The names of the target columns; refused if they are not among these columns."""
-    names = [target] if isinstance(target, str) else list(target)
+def _target_columns(target: str | Sequence[str], columns: Iterable[Any], where: str) -> list[Any]:
+    """The target columns under the names that the frame has for them, which may be numbers."""
+    names = [target] if isinstance(target, str) else [str(name) for name in target]
     if not names:
         raise ValueError(f"target is an empty list; name at least one column of {where}.")
-    known = [str(name) for name in columns]
+    spelled = {str(name): name for name in columns}
     for name in names:
-        if name not in known:
-            raise ValueError(f"There is no column {short(name)} in {where}{did_you_mean(name, known)}.")
-    return names
+        if name not in spelled:
+            raise ValueError(
+                f"There is no column {short(name)} in {where}{did_you_mean(name, list(spelled))}."
+            )
+    return [spelled[name] for name in names]
 
 
 def split_target(frame: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
@@ -95,9 +97,7 @@ def split_target(frame: Any, target: str | Sequence[str]) -> tuple[Any, Any]:
     names = _target_columns(target, column_names(frame), "X")
     kind, one = frame_kind(frame), len(names) == 1
     if kind == "pandas":
-        spelled = {str(name): name for name in frame.columns}  # which may be numbers
-        labels = [spelled[name] for name in names]
-        return frame.drop(columns=labels), frame[labels[0] if one else labels]
+        return frame.drop(columns=names), frame[names[0] if one else names]
     if kind == "polars":
         return frame.drop(names), frame[names[0] if one else names]
     given = NamedColumn(frame.column(names[0]), names[0]) if one else frame.select(names)

@@ -35,7 +35,10 @@ class RankingCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         parts = [table.values, table.n_values, target.values, target.weights]
         self.data = _digest(
-            "held rows absent", __version__, target.task, *(np.ascontiguousarray(p).tobytes() for p in parts)
+            "sensitivity of labelled rows",
+            __version__,
+            target.task,
+            *(np.ascontiguousarray(p).tobytes() for p in parts),
         )
 
     def both(

@@ -20,7 +20,7 @@ from .taught import as_seen_by, at_names, check_ranker, column_names, prepared
 GENIE3 = "genie3_oob"  # the form of genie3 that takes part
 FOREST_SCORES = (GENIE3, "rforest")
 RANKERS = ("random_forest", "extra_trees", "relief")
-N_TREES = 100
+N_TREES = 300
 # On a completed target, which has many more rows.
 N_STUDENT_TREES = 50
 STUDENT_LEAF = 5

@@ -1,4 +1,4 @@
-"""A student that is no forest: how much kernel ridge regression changes its answer (Def. 1.10)."""
+"""A ranker that is no forest: how much kernel ridge regression changes its answer (Def. 1.10)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..teacher.space import fit_space
 POWERS = (1.0, 0.5, 0.0)  # of the shares that weigh the space; of equal errors the first wins
 _CELLS = 4.0e7  # kernel values that are computed in all; with more, the answer is asked for fewer rows
 _LEAST_ROWS = 200
+_LEAST_ANSWERS = 500  # for each feature; fewer rows are permuted several times
 _BLOCK = 1 << 20  # kernel values that a thread holds at a time
 
 
@@ -47,12 +48,12 @@ def sensitivity(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Mean squared change of the answer over all rows when a feature is permuted.
+    """Mean squared change of the answer over these rows when a feature is permuted.
 
     Parameters
     ----------
     table, target : Table, Target
-        All rows; the regression learns from the labelled ones.
+        The rows to answer for; the regression learns from the labelled ones among them.
     shares : ndarray of shape (n_features,)
         How much each feature counts in the distances; they add up to 1.
     seed : int
@@ -120,9 +121,25 @@ def space_weights(shares: np.ndarray, power: float) -> np.ndarray:
     return np.sqrt(len(shares) * sharpened / sharpened.sum())
 
 
-def permutation(seed: int, feature: int, n: int) -> np.ndarray:
-    """Where each row takes the feature from."""
-    return np.random.default_rng([seed, 1, feature]).permutation(n)
+def permutations(seed: int, feature: int, n: int) -> np.ndarray:
+    """Where each of n rows takes the feature from, never from itself: a row for each permutation.
+
+    Shifts of a random order. Few rows have several, so that chance counts no more than with many rows.
+
+    Examples
+    --------
+    >>> permutations(0, 0, 2)
+    array([[1, 0]])
+    >>> permutations(0, 0, 100).shape, permutations(0, 0, 1000).shape, permutations(0, 0, 1).shape
+    ((5, 100), (1, 1000), (0, 1))
+    """
+    rng = np.random.default_rng([seed, 1, feature])
+    order = rng.permutation(n)
+    shifts = 1 + rng.permutation(n - 1)[: -(-_LEAST_ANSWERS // n)]
+    source = np.empty((len(shifts), n), np.int64)
+    for i, shift in enumerate(shifts):
+        source[i, order] = np.roll(order, shift)
+    return source
 
 
 def mean_changes(
@@ -131,15 +148,20 @@ def mean_changes(
     """The change for each feature, from distances of which only the feature's own part is new."""
     centres, width, dual = asked.model
     features = np.unique(asked.feature).tolist()
-    before = squared_distances(asked.points, centres)
+    n = len(asked.points)
+    times = len(permutations(seed, 0, n))
+    if times == 0:  # a single row has none to take from
+        return np.zeros(asked.n_features)
+    points = np.tile(asked.points, (times, 1))
+    before = squared_distances(points, centres)
     answer = np.exp(-width * before) @ dual
     step = max(1, _BLOCK // len(centres))
     blocks = [slice(i, i + step) for i in range(0, len(before), step)]
 
     def work(feature: int) -> float:
         columns = np.flatnonzero(asked.feature == feature)
-        places, centre = asked.points[:, columns], centres[:, columns]
-        other = places[permutation(seed, feature, len(places))]
+        places, centre = points[:, columns], centres[:, columns]
+        other = places[permutations(seed, feature, n).ravel()]
         total = 0.0
         for block in blocks:
             distance = squared_distances(other[block], centre)

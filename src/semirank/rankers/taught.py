@@ -165,7 +165,8 @@ def fit_teacher(
 ) -> Teacher:
     """A fitted copy of the teacher; what it decided and found is added to the notes."""
     fitted = prepared(Teacher() if teacher is None else teacher, seed, n_jobs)
-    fitted.fit(table, target, progress=progress, feature_weights=feature_weights)
+    weighted = {} if feature_weights is None else {"feature_weights": feature_weights}
+    fitted.fit(table, target, progress=progress, **weighted)
     read: list[str] = []
     encode_target(target, notes=read)  # what was read is said already
     notes.extend(note for note in fitted.notes_ if note not in (*notes, *read))

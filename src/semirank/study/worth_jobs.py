@@ -49,7 +49,7 @@ def run_worth_job(job: Job, study: Study) -> Result:
     if job.family == FAMILY:  # a seed of its own: no ranking is held against itself
         seed = stable_number(study.seed, job.dataset, job.fold, FAMILY)
         found = rank_reference(cell.train, cell.labeled(job.n_labeled), seed)
-    else:  # the methods share their seed, so that one half of the consensus is the label-only one
+    else:  # the methods share their seed, so that rankers on labelled rows are the same in all
         seed = stable_number(study.seed, job.dataset, job.fold, job.n_labeled)
         if job.family in MEASURED:
             return Result(measured_records(job, cell, seed, cell.digest[:_DIGEST]), [])

@@ -38,7 +38,7 @@ def measured_records(job: Job, cell: Cell, seed: int, digest: str) -> list[Recor
 
 
 def fitted_teacher(table: Table, target: Target, seed: int) -> Teacher:
-    """The teacher of the consensus on the same rows."""
+    """A teacher in the plain space, where that of the consensus takes its losses and weights from."""
     from ..teacher.teacher import Teacher
 
     with warnings.catch_warnings():

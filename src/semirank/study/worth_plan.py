@@ -12,6 +12,7 @@ from .worth_methods import (
     FAMILIES,
     FAMILY,
     FOREIGN,
+    IN_SUBSETS,
     JOB_FAMILIES,
     LABEL_ONLY,
     MEASURED,
@@ -157,7 +158,9 @@ def worth_key(
     name: str, sha256: str, seed: int, n_labeled: int, family: str, study_seed: int, preset: Preset
 ) -> str:
     """A digest of everything that the results of a job depend on."""
-    version = FAMILIES[family].version if family in FAMILIES else MEASURED_VERSION
+    version: int | list[int] = FAMILIES[family].version if family in FAMILIES else MEASURED_VERSION
+    if family == SUBSETS:  # the rankings whose first features are handed to models
+        version = [MEASURED_VERSION, *(FAMILIES[name].version for name, *_ in IN_SUBSETS)]
     version = REFERENCE_VERSION if family in REFERENCES else version
     about = [RESULT_VERSION, name, sha256, seed, n_labeled, family, version, study_seed]
     return digest_of([*about, preset.numbers()], 16).hex()

@@ -118,9 +118,9 @@ class Teacher(PredictorMixin):
         progress : callable, optional
             Called as ``progress(done, total, what)`` while it works.
         feature_weights : array of shape (n_features,), optional
-            What the columns of each feature are multiplied by where "linear", "kernel" and "graph" answer.
-            The weights of the members and `losses_` are those without it, since weights that were learnt from
-            the same labels would flatter them.
+            How much each feature counts, in proportion, where "linear", "kernel" and "graph" answer: its
+            columns are multiplied by it. The weights of the members and `losses_` are those without it, since
+            weights that were learnt from the same labels would flatter them.
 
         Returns
         -------
@@ -234,15 +234,20 @@ class Teacher(PredictorMixin):
 
 
 def _checked_weights(weights: Any, n_features: int) -> np.ndarray | None:
+    """Weights of which the mean square is 1, so that only their proportions count."""
     if weights is None:
         return None
-    found = np.asarray(weights, dtype=np.float64)
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     if found.shape != (n_features,) or not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
         raise ValueError(
             f"feature_weights must hold a number of at least 0 for each of the {n_features} features, "
             "and not only zeros."
         )
-    return found
+    found = found / found.max()
+    return found / np.sqrt(np.mean(found**2))
 
 
 def _models(answers: dict[str, Answer]) -> list[Model]:
