@@ -325,8 +325,8 @@ class TestPlanted:
     def test_rates_over_20_seeds(self, task):
         """As many as the best of ten single methods, and more than the mean of them.
 
-        The best one is picked by its result, so it may be ahead by chance: by 2 features of 100 found at most.
-        For label sets it is, by one: extra trees on labelled rows by rforest find 4.5 of 5, the consensus 4.45.
+        The best one is picked by its result, so it may be ahead by chance: by 2 of 100 features at most. For
+        label sets it is, by one: extra trees on labelled rows by rforest find 4.5 of 5, the consensus 4.45.
         """
         rates: dict[str, list[int]] = {}
         for seed in range(20):
