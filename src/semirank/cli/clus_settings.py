@@ -113,7 +113,9 @@ def _largest(settings: ClusSettings, section: str, name: str, notes: list[str]) 
     """The largest number of a list; a share of 1, or -1, is all."""
     if settings.get(section, name) is None:
         return None
-    each = settings.numbers(section, name)
+    each = settings.numbers(section, name) or [
+        settings.as_number("", section, name)
+    ]  # an empty list is refused
     best = -1.0 if min(each) < 0 else max(each)
     if len(each) > 1:
         notes.append(f"of {settings.spelled[section.lower(), name.lower()]} only {best:g} was run")
@@ -165,8 +167,7 @@ def _forest(settings: ClusSettings, params: dict[str, Any], notes: list[str]) ->
         params["max_depth"] = int(settings.as_number(depth, "Constraints", "MaxDepth"))
     if _supervised(settings, params):
         return
-    given = values_of(settings.get("SemiSupervised", "PossibleWeights") or "")
-    weights = settings.numbers("SemiSupervised", "PossibleWeights") if given else []
+    weights = settings.numbers("SemiSupervised", "PossibleWeights")
     if len(weights) == 1:
         params["supervision"] = weights[0]
         return

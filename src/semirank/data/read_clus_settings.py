@@ -45,10 +45,8 @@ class ClusSettings(NamedTuple):
         return None if given is None else self.as_number(given, section, name)
 
     def numbers(self, section: str, name: str) -> list[float]:
-        """The numbers of a list, none where the setting is not there; a list without numbers is refused."""
-        given = self.get(section, name)
-        parts = [] if given is None else values_of(given) or [""]
-        return [self.as_number(part, section, name) for part in parts]
+        """The numbers of a list."""
+        return [self.as_number(part, section, name) for part in values_of(self.get(section, name) or "")]
 
     def as_number(self, text: str, section: str, name: str) -> float:
         """A value, or a part of it, as the number that it must be."""

@@ -130,7 +130,7 @@ class Teacher(PredictorMixin):
         self._check()
         members = read_members(self.members)
         table, target = self._encode(X, y)
-        self._feature_weights = _checked_weights(feature_weights, table.shape[1])
+        weights = _checked_weights(feature_weights, table.shape[1])
         if not labels_are_enough(target):
             raise ValueError(
                 f"Only {self.n_labeled_} rows are labelled (n_samples={self.n_labeled_}), but a teacher "
@@ -138,11 +138,18 @@ class Teacher(PredictorMixin):
             )
         self.seed_ = seed_of(self.random_state)
         with one_blas_thread():
-            self._learn(table, target, members, progress)
+            self._learn(table, target, members, weights, progress)
         self.timings_ = {"teacher": time.perf_counter() - began}
         return self
 
-    def _learn(self, table: Table, target: Target, members: list[Member], progress: Progress | None) -> None:
+    def _learn(
+        self,
+        table: Table,
+        target: Target,
+        members: list[Member],
+        feature_weights: np.ndarray | None,
+        progress: Progress | None,
+    ) -> None:
         space = fit_space(table)
         chosen = choose_rows(table, target, space, int(self.max_rows), self.seed_)
         self._say_samples(len(table), chosen, members)
@@ -153,8 +160,8 @@ class Teacher(PredictorMixin):
             table.take(chosen.labeled), labels, learnt, points[: len(learnt)], points, self.seed_, self.n_jobs
         )
         answers = ask_members(members, lesson, scale, progress, self.notes_)
-        if self._feature_weights is not None:
-            answers = in_weighted_space(answers, lesson, self._feature_weights[space.feature])
+        if feature_weights is not None:
+            answers = in_weighted_space(answers, lesson, feature_weights[space.feature])
         held_out = {name: answer.held_out for name, answer in answers.items()}
         weights = stack_weights(learnt, list(held_out.values()))
         self.weights_ = dict(zip(answers, weights.tolist()))
