@@ -15,12 +15,13 @@ from semirank.data.target import Target
 from semirank.data.tasks import TASKS
 from semirank.evaluation import foreign_columns as fc
 from semirank.evaluation import foreign_models as fm
-from semirank.evaluation.captured import captured, captured_curve, depth, shares
+from semirank.evaluation.captured import captured, captured_curve, depth
 from semirank.evaluation.cells import draw_cell, half, label_counts, most_variable_labels, two_kinds_first
 from semirank.evaluation.controls import fewer_unlabeled, invented_rows, shuffled_labels
 from semirank.evaluation.ranking_judges import fair_knn, subset_value
 from semirank.evaluation.references import Reference, foreign_reference
 from semirank.evaluation.worth import Worth, labels_needed, summarise, worth
+from semirank.results.shares import as_shares
 
 from . import naive_worth as naive
 
@@ -104,7 +105,7 @@ def test_captured_refuses(scores, reference, words):
 
 
 def test_shares_of_nothing_are_equal():
-    assert shares(np.array([-1.0, 0.0])).tolist() == [0.5, 0.5]
+    assert as_shares(np.array([-1.0, 0.0])).tolist() == [0.5, 0.5]
 
 
 # ---------------------------------------------------------------- worth

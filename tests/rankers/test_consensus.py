@@ -25,9 +25,10 @@ from semirank import (
 from semirank.data.target import Target
 from semirank.data.tasks import NUMBERS, TASKS
 from semirank.evaluation.controls import invented_rows, shuffled_labels
-from semirank.rankers.consensus_parts import FOREST_SCORES, Part, as_shares, combine
+from semirank.rankers.consensus_parts import FOREST_SCORES, Part, combine
 from semirank.rankers.sensitivity import ask, permutations
 from semirank.rankers.taught import as_seen_by, content_rows
+from semirank.results.shares import as_shares
 
 from ..optional import needs_pandas, pd
 from ..teacher.test_teacher import problem

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..runtime.progress import duration
 from . import terminal
 from .options import group
 
@@ -254,21 +255,6 @@ def report(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     properties = _properties(store, data)
     _made(page_path(out).parent)
     _tell(write_report(found, out, jobs=jobs, properties=properties, notes=notes))
-
-
-def duration(seconds: float) -> str:
-    """A time for the reader.
-
-    Examples
-    --------
-    >>> duration(8.2), duration(75), duration(5000), duration(200000)
-    ('8 s', '1 min 15 s', '1 h 23 min', '2 d 7 h')
-    """
-    whole = round(seconds)
-    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
-        if whole >= size:
-            return f"{whole // size} {unit} {whole % size // smaller} {name}"
-    return f"{whole} s"
 
 
 @contextmanager

@@ -8,19 +8,6 @@ SHARE = 0.3  # of the features; what comes later in a ranking is seldom used
 FEWEST = 5  # but at least so many features
 
 
-def shares(importances: np.ndarray) -> np.ndarray:
-    """Importances cut at 0 and divided by their sum; equal shares where nothing is positive.
-
-    Examples
-    --------
-    >>> shares(np.array([3.0, -1.0, 1.0]))
-    array([0.75, 0.  , 0.25])
-    """
-    positive = np.maximum(np.asarray(importances, dtype=np.float64), 0.0)
-    total = positive.sum()
-    return positive / total if total > 0 else np.full(len(positive), 1.0 / max(len(positive), 1))
-
-
 def depth(n_features: int) -> int:
     """How many first features of a ranking count."""
     return min(n_features, max(FEWEST, int(np.ceil(SHARE * n_features))))

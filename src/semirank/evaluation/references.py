@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .captured import captured, shares
+from ..results.shares import as_shares
+from .captured import captured
 from .cells import Cell
 from .foreign_columns import FeatureSpace, target_columns
 from .foreign_models import Boosting, KernelRidge, Network, explained, one_thread, permutation_importance
@@ -87,5 +88,5 @@ def foreign_reference(cell: Cell) -> Reference:
             truth, held_out = target.train[:, use], target.test[:, use]
             bound = model.fit(train, truth).bind(test)
             r2[name] = explained(bound.base, held_out)
-            importances[name] = shares(permutation_importance(bound, test, held_out, columns, seed=number))
+            importances[name] = as_shares(permutation_importance(bound, test, held_out, columns, seed=number))
     return Reference(cell.name, cell.seed, cell.digest, r2, importances)

@@ -16,13 +16,13 @@ from ..base.ranker import RankerBase, Scores
 from ..data.table import Table
 from ..data.target import Target
 from ..results.ranking import Ranking, above_mean
+from ..results.shares import as_shares
 from ..runtime.progress import Progress
 from ..teacher.teacher import MIN_LABELED, Teacher, labels_are_enough
 from .consensus_parts import (
     RANKERS,
     Entry,
     Part,
-    as_shares,
     called,
     combine,
     fit_part,

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from ..data.table import Table
 from ..data.target import Target
+from ..results.shares import as_shares
 from ..runtime.messages import did_you_mean
 from ..runtime.progress import Progress
 from ..teacher.completion import student_target
@@ -121,23 +122,6 @@ def score_names(ranker: Any) -> tuple[str, ...]:
         asked = ranker.importance
         return (asked,) if isinstance(asked, str) else tuple(dict.fromkeys(asked))
     return tuple(ranker.importances_)
-
-
-def as_shares(importances: np.ndarray) -> np.ndarray:
-    """Importances cut at 0 and divided by their sum, column by column; equal ones where nothing is positive.
-
-    Examples
-    --------
-    >>> as_shares(np.array([3.0, -1.0, 1.0]))
-    array([0.75, 0.  , 0.25])
-    >>> as_shares(np.array([0.0, -1.0]))
-    array([0.5, 0.5])
-    """
-    cut = np.maximum(importances, 0.0)
-    largest = cut.max(axis=0)
-    cut = cut / np.where(largest > 0, largest, 1.0)  # the sum of large numbers would be none
-    total = cut.sum(axis=0)
-    return np.where(total > 0, cut / np.where(total > 0, total, 1.0), 1.0 / len(importances))
 
 
 def fit_part(

@@ -47,20 +47,22 @@ def log_lines(every: float = 5.0) -> Progress:
         if now - last.setdefault(what, now) >= every:
             last[what] = now
             left = (now - start) / (done - first) * (total - done) if done > first else 0.0
-            more = f", about {_duration(left)} left" if left >= 1 else ""
+            more = f", about {duration(left)} left" if left >= 1 else ""
             print(f"{what}: {done} of {total}{more}", file=sys.stderr, flush=True)
 
     return report
 
 
-def _duration(seconds: float) -> str:
-    """Seconds below two minutes, then minutes, then hours.
+def duration(seconds: float) -> str:
+    """A time for the reader.
 
     Examples
     --------
-    >>> _duration(50), _duration(200), _duration(9000)
-    ('50 s', '3 min', '2.5 h')
+    >>> duration(8.2), duration(75), duration(5000), duration(200000)
+    ('8 s', '1 min 15 s', '1 h 23 min', '2 d 7 h')
     """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    whole = round(seconds)
+    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // smaller} {name}"
+    return f"{whole} s"

@@ -19,9 +19,9 @@ import numpy as np
 from ..data.table import Table
 from ..data.target import Target
 from ..data.tasks import CLASSES, TASKS
-from ..evaluation.captured import shares
 from ..evaluation.foreign_columns import FeatureSpace
 from ..evaluation.foreign_models import one_thread
+from ..results.shares import as_shares
 from .rankings import Rankings
 
 MAX_COLUMNS = 8  # of several targets; the most variable labels, the first numbers
@@ -130,7 +130,7 @@ def _rank(table: Table, target: Target, seed: int, scores: dict[str, Score]) -> 
             began = time.thread_time()
             found = [_finite(score(columns, y, is_class, seed % 2**31)) for y in _each(target.take(rows))]
             if target.values.shape[1] > 1:
-                found = [shares(one) for one in found]
+                found = [as_shares(one) for one in found]
             ranking = np.mean(found, axis=0) if found else np.zeros(table.shape[1])
             out["sl", name] = ranking, time.thread_time() - began
     return out

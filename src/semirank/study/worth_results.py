@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.tasks import TASKS
-from ..evaluation.captured import captured, shares
+from ..evaluation.captured import captured
 from ..evaluation.cells import half, label_counts
 from ..evaluation.references import DECIDING, Reference
 from ..evaluation.worth import Summary, Worth, summarise, worth
+from ..results.shares import as_shares
 from .job import Job
 from .records import Record
 from .worth_methods import FAMILIES, FAMILY, FOREIGN, LABEL_ONLY, REFERENCES, SUBSETS, TEACHER
@@ -186,7 +187,7 @@ def captured_by(
         return by_foreign, by_family
     cell, scores = _content(record)
     by_foreign = foreign.captured(scores) if foreign and foreign.digest == cell else float("nan")
-    by_family = captured(scores, shares(own[1])) if own and own[0] == cell else float("nan")
+    by_family = captured(scores, as_shares(own[1])) if own and own[0] == cell else float("nan")
     return by_foreign, by_family
 
 
@@ -205,7 +206,7 @@ def foreign_references(records: Iterable[Record]) -> dict[tuple[str, int], Refer
     found: dict[tuple[str, int], Reference] = {}
     for r in (row for row in records if row.family == FOREIGN):
         cell, importances = _content(r)
-        importances = shares(importances)  # whole parts in a short file
+        importances = as_shares(importances)  # whole parts in a short file
         place = (r.dataset, r.fold)
         reference = found.setdefault(place, Reference(r.dataset, r.fold, cell, {}, {}))
         reference.r2[r.score] = r.value
