@@ -189,6 +189,7 @@ def test_agreement_with_the_paper(twin, tables):
         same = [(a > 0) == (b > 0) for a, b in zip(ours, printed)]
         assert row["pairs"] == len(ours)
         assert row["equal signs"] == pytest.approx(sum(same) / len(same))
+        assert row["mean error"] == pytest.approx(sum(abs(a - b) for a, b in zip(ours, printed)) / len(ours))
         if row["group"] == "all":
             assert row["Spearman"] == pytest.approx(stats.spearmanr(ours, printed).statistic)
     assert {row["group"] for row in rows_of(tables["5d_agreement"])} == {*groups(), "all"}

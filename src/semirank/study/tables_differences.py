@@ -104,22 +104,24 @@ def agreement(results: Results, found: Found) -> StudyTable:
         row: list[Any] = [k, DEFINITION_NAMES[definition], group]
         for some in ([p[1:] for p in pairs], [np.mean(each, axis=0) for each in by_name.values()]):
             ours, printed = np.array(some, dtype=float).T
-            row += [len(some), equal_signs(ours, printed), spearman(ours, printed)]
+            error = float(np.mean(np.abs(ours - printed)))
+            row += [len(some), equal_signs(ours, printed), spearman(ours, printed), error]
         rows.append(tuple(row))
     text = (
-        "Share of equal signs and Spearman's correlation between our differences and the printed ones, which "
-        f"are with {results.ks[-1]} neighbours, over pairs (data set, score) and over data sets (means over "
-        f"their scores). {DEFINITION_TEXT}"
+        "Share of equal signs, Spearman's correlation and mean distance between our differences and the "
+        f"printed ones, which are with {results.ks[-1]} neighbours, over pairs (data set, score) and over data "
+        f"sets (means over their scores). {DEFINITION_TEXT}"
     )
-    shares = ("equal signs", "Spearman")
-    by_data_set = [f"{share} (data sets)" for share in shares]
-    columns = ("neighbours", "difference", "group", "pairs", *shares, "data sets", *by_data_set)
+    figures = ("equal signs", "Spearman", "mean error")
+    by_data_set = [f"{figure} (data sets)" for figure in figures]
+    columns = ("neighbours", "difference", "group", "pairs", *figures, "data sets", *by_data_set)
     notes = (
         "Stand-ins have no printed differences and are not counted. A difference of exactly 0 is a sign "
         "of its own.",
         basis(results, results.names()),
     )
-    return StudyTable("5d_agreement", "Agreement with the paper's differences", text, columns, rows, notes)
+    title = "Agreement with the paper's differences"
+    return StudyTable("5d_agreement", title, text, columns, rows, notes, digits=3)
 
 
 def paper_pairs(found: Iterable[Difference], group: str | None) -> list[tuple[str, float, float]]:
