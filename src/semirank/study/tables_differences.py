@@ -109,8 +109,8 @@ def agreement(results: Results, found: Found) -> StudyTable:
         rows.append(tuple(row))
     text = (
         "Share of equal signs, Spearman's correlation and mean distance between our differences and the "
-        f"printed ones, which are with {results.ks[-1]} neighbours, over pairs (data set, score) and over data "
-        f"sets (means over their scores). {DEFINITION_TEXT}"
+        f"printed ones, which are with {results.ks[-1]} neighbours, over pairs (data set, score) and over "
+        f"data sets (means over their scores). {DEFINITION_TEXT}"
     )
     figures = ("equal signs", "Spearman", "mean error")
     by_data_set = [f"{figure} (data sets)" for figure in figures]
