@@ -104,6 +104,15 @@ class TestDefault:
         with pytest.raises(ValueError, match="3 columns of zeros and ones"):
             load(path)
 
+    def test_of_a_csv_file_the_candidates_are_named(self, tmp_path):
+        path = tmp_path / "music.csv"
+        path.write_text("f1,f2,sad,calm\n0.5,3,1,0\n2.5,4,0,1\n1.5,5,,\n")
+        with pytest.raises(ValueError, match=r"2 columns of zeros and ones \(sad, calm\).* name it: 2-3 for"):
+            load(path)
+        path.write_text(",".join(f"x{i}" for i in range(12)) + "\n" + ",".join("7" * 12) + "\n")
+        with pytest.raises(ValueError, match=r"Name the target column .* x5, x6, \.\.\., x11\.$"):
+            load(path)
+
     def test_unless_most_features_are_such(self, arff):
         kinds = {"f1": "numeric"} | {f"bit{i}": BINARY for i in range(5)} | {"active": BINARY}
         assert load(arff(kinds)).target_names == ("active",)

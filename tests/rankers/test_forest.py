@@ -793,8 +793,9 @@ class TestWeights:
     @pytest.mark.parametrize(
         ("weights", "words"),
         [
-            ([1.0], "has 1 numbers, not 2: give one weight for each target variable"),
+            ([1.0], "has 1 number, not 2: give one weight for each target variable"),
             ([[1.0, 2.0]], r"has the shape \(1, 2\), not 2"),
+            (1.0, r"is a single number; give an array of 2, one for each"),
             ([1.0, -1.0], "from 0 to 1e[+]09, not all 0; position 1 [(]from 0[)] is -1.0"),
             ([np.nan, 1.0], "position 0 [(]from 0[)] is nan"),
             ([np.inf, 1.0], "position 0 [(]from 0[)] is inf"),
@@ -806,7 +807,7 @@ class TestWeights:
         X, y, _ = mixed("multi_target")
         with pytest.raises(ValueError, match=f"^target_weights .*{words}"):
             small(target_weights=weights).fit(X, y[:, :2])
-        with pytest.raises(ValueError, match=r"^feature_weights has 1 numbers"):
+        with pytest.raises(ValueError, match=r"^feature_weights has 1 number,"):
             small(feature_weights=[1.0]).fit(X, y)
 
 

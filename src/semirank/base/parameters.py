@@ -18,6 +18,8 @@ from sklearn.utils._param_validation import (
     make_constraint,
 )
 
+from ..runtime.messages import plural
+
 Constraints = Mapping[str, list[Any]]
 
 
@@ -129,8 +131,10 @@ def weights_of(given: Any, name: str, count: int, what: str) -> np.ndarray | Non
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of {count} numbers, one for each {what}.") from None
+    if weights.ndim == 0:
+        raise ValueError(f"{name} is a single number; give an array of {count}, one for each {what}.")
     if weights.shape != (count,):
-        got = f"{len(weights)} numbers" if weights.ndim == 1 else f"the shape {weights.shape}"
+        got = plural(len(weights), "number") if weights.ndim == 1 else f"the shape {weights.shape}"
         raise ValueError(f"{name} has {got}, not {count}: give one weight for each {what}.")
     # Up to a bound, so that squares of weighted sums stay far from the largest float.
     bad = np.flatnonzero(~((weights >= 0) & (weights <= _LARGEST_WEIGHT)))

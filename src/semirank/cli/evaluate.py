@@ -111,7 +111,7 @@ def evaluate(
     if preset is not None and label_counts is None:
         label_counts = ",".join(map(str, PAPER_LABELS))
     own = {"--judge": judge != "knn", "--quick": quick, "--more-labels": more_labels}
-    named, scores = split_commas(method), split_commas(importance)
+    named, scores = split_commas(method, "--method"), split_commas(importance, "--importance")
     params: dict[str, Any]
     if label_counts is None:
         params = _asked(named, scores) | _protocol(judge, quick, more_labels, repeats, folds, neighbors)

@@ -309,8 +309,8 @@ def parameters(settings: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def split_commas(words: Sequence[str] | None) -> list[str]:
-    """The parts of words such as "genie3,rforest", each once.
+def split_commas(words: Sequence[str] | None, option: str = "") -> list[str]:
+    """The parts of words such as "genie3,rforest", each once; an option that is given must hold one.
 
     Examples
     --------
@@ -318,7 +318,10 @@ def split_commas(words: Sequence[str] | None) -> list[str]:
     ['genie3', 'rforest']
     """
     parts = [part.strip() for word in words or () for part in word.split(",")]
-    return list(dict.fromkeys(part for part in parts if part))
+    names = list(dict.fromkeys(part for part in parts if part))
+    if words and option and not names:
+        raise ValueError(f"{option} names nothing, got {', '.join(map(repr, words))}.")
+    return names
 
 
 def whole_numbers(text: str, option: str) -> list[int]:

@@ -62,7 +62,7 @@ def rank(
     if preset is not None:
         chosen = {"method": PRESET_METHOD if method == "auto" else method.value, "preset": preset.value}
     params = chosen | {"random_state": seed, "n_jobs": jobs} | given.params
-    if names := split_commas(importance):
+    if names := split_commas(importance, "--importance"):
         params["importance"] = names if len(names) > 1 else names[0]
     ranking = rank_with_progress(given.data.X, given.target, params, given.notes, quiet)
     made = origin(given.lines, "ranking = sr.rank", params)

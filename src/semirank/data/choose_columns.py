@@ -40,8 +40,8 @@ def choose_targets(selection: Selection | None, raw: FileColumns, path: Path) ->
         exact = all(isinstance(item, str) and item in names for item in items)
         return chosen, None, [] if exact else [_named(chosen, names)]
     if not raw.declared:
-        shown = ", ".join(map(short_name, names[:5])) + (", ..." if len(names) > 5 else "")
-        raise ValueError(f"Name the target column of {path.name}, one of {shown}.")
+        _refuse_unclear(raw, path.name)  # which names the labels that the file ends with
+        raise ValueError(f"Name the target column of {path.name}, one of {list_names(names)}.")
     label_file = find_label_file(path)
     listed = None if label_file is None else read_label_file(label_file)
     if label_file is not None and listed is not None:
