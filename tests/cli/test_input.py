@@ -166,6 +166,25 @@ class TestTargets:
         assert given.target.task == "multi_target"
         assert read(["edm1.arff"], targets=["DGap"]).target.task == "regression"
 
+    def test_a_file_called_like_an_original_one(self, folder, call):
+        rows = "".join(f"{i % 5},{i % 3},{i / 7:.3f},{i / 9:.3f}\n" for i in range(40))
+        head = "".join("@attribute {} numeric\n" for _ in range(4))
+        names = {
+            "edm.arff": ("a", "b", "DFlow", "DGap"),
+            "soil_qualityTrain.arff": ("acari", "coll", "H", "EU"),
+        }
+        for file, columns in names.items():
+            (folder / file).write_text(f"@relation r\n{head.format(*columns)}@data\n{rows}")
+        code, _, err = call("rank", "edm.arff", "-q")
+        assert code == 2
+        assert "looks like the data set Edm1, whose target is DFlow, DGap; name the target" in err
+        code, _, err = call("rank", "soil_qualityTrain.arff", "-q")
+        assert code == 2
+        assert "looks like the data set Soil-quality, whose target is acari, coll, H; name the target" in err
+        other = (folder / "edm.arff").read_text().replace("DFlow", "tempo")
+        (folder / "edm.arff").write_text(other)  # another file of that name
+        assert read(["edm.arff"]).target.names == ("DGap",)
+
     def test_real_files(self, data_folder, monkeypatch, call):
         monkeypatch.setenv("SEMIRANK_DATA", str(data_folder))
         given = read([str(data_folder / "mlc" / "emotions.train.arff")])
