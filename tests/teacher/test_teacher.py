@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingRegressor, StackingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -330,6 +331,68 @@ class TestEstimators:
         ):
             Teacher(members=[estimator]).fit(table, target)
 
+    @pytest.mark.parametrize("task", TASKS)
+    @pytest.mark.parametrize(
+        ("reach", "said"),
+        [
+            ("nan", "the member Near gave NaN or infinity and was left out"),
+            ("error", "the member Near failed and was left out: no neighbours"),
+        ],
+    )
+    def test_a_member_that_fails_for_unlabelled_rows_only_is_left_out(self, task, reach, said):
+        """Held-out rows were no trouble, the others are."""
+        table, target, _ = problem(task)
+        with pytest.warns(UserWarning, match="was left out"):
+            teacher = Teacher(members=["linear", Near(reach), "graph"], random_state=0).fit(table, target)
+        without = Teacher(members=["linear", "graph"], random_state=0).fit(table, target)
+        assert said in teacher.notes_
+        assert (teacher.weights_, teacher.losses_) == (without.weights_, without.losses_)
+        np.testing.assert_array_equal(teacher.completed_, without.completed_)
+        with (
+            pytest.warns(UserWarning, match="was left out"),
+            pytest.raises(ValueError, match=f"No member is left: {said}"),
+        ):
+            Teacher(members=[Near(reach)]).fit(table, target)
+
+    @pytest.mark.parametrize(
+        ("reach", "said"), [("nan", "Near gave NaN or infinity"), ("error", "Near failed: no neighbours")]
+    )
+    def test_new_rows_that_a_member_cannot_answer_for_are_one_sentence(self, reach, said):
+        table, target, _ = problem("regression")
+        teacher = Teacher(members=["linear", Near(reach, most=120)], random_state=0).fit(table, target)
+        with pytest.raises(ValueError, match=f"^The member {said}.$"):
+            teacher.predict(table)
+
+    @pytest.mark.parametrize("task", TASKS)
+    @pytest.mark.parametrize("member", ["PLSRegression", "Pipeline", "Scribbler"])
+    def test_members_that_write_into_what_they_get_leave_the_others_alone(self, task, member):
+        table, target, _ = problem(task)
+        estimator = {
+            "PLSRegression": PLSRegression(2, copy=False),
+            "Pipeline": make_pipeline(StandardScaler(copy=False), Ridge(copy_X=False)),
+            "Scribbler": Scribbler(),
+        }[member]
+        members = ["linear", "kernel", "graph"]
+        last = Teacher(members=[*members, estimator], random_state=0).fit(table, target)
+        first = Teacher(members=[estimator, *members], random_state=0).fit(table, target)
+        alone = Teacher(members=members, random_state=0).fit(table, target)
+        for name in members:
+            assert first.losses_[name] == last.losses_[name] == alone.losses_[name]
+            assert first.scores_[name] == last.scores_[name] == alone.scores_[name]
+        np.testing.assert_allclose(first.completed_, last.completed_, rtol=1e-6, atol=1e-8)
+
+    def test_an_estimator_that_can_predict_only_after_fit(self):
+        table, target, _ = problem("classification")
+        stacked = StackingClassifier([("linear", LogisticRegression())], cv=2)
+        assert not hasattr(stacked, "predict")
+        teacher = Teacher(members=["linear", stacked], random_state=0).fit(table, target)
+        assert teacher.losses_["StackingClassifier"] < 0.7
+
+    def test_a_fit_that_returns_nothing(self):
+        table, target, _ = problem("regression")
+        teacher = Teacher(members=["linear", Silent(), Ridge()], random_state=0).fit(table, target)
+        assert teacher.losses_["Silent"] == teacher.losses_["Ridge"]
+
     @pytest.mark.parametrize("task", ["regression", "classification"])
     def test_an_answer_of_the_wrong_shape_is_one_sentence(self, task):
         table, target, _ = problem(task)
@@ -413,6 +476,37 @@ class Holes(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), np.nan)
+
+
+class Near(RegressorMixin, BaseEstimator):
+    """Answers for a few rows at a time, as held-out ones are, and not for more."""
+
+    def __init__(self, how="nan", most=20):
+        self.how, self.most = how, most
+
+    def fit(self, X, y):
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X):
+        if len(X) > self.most and self.how == "error":
+            raise RuntimeError("no neighbours.")
+        return np.full(len(X), self.mean_ if len(X) <= self.most else np.nan)
+
+
+class Scribbler(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        X[:] = y[:] = 7.0
+        return self
+
+    def predict(self, X):
+        X[:] = 7.0
+        return np.zeros(len(X))
+
+
+class Silent(Ridge):
+    def fit(self, X, y):
+        super().fit(X, y)
 
 
 class WideNumbers(RegressorMixin, BaseEstimator):

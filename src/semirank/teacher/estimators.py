@@ -20,6 +20,17 @@ class WrongShape(ValueError):
     """An estimator's answer does not have a row for each row, or a column for each column."""
 
 
+class Unusable(ValueError):
+    """An estimator failed, or gave NaN or infinity."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name, self.reason = name, reason
+
+    def __str__(self) -> str:
+        return f"The member {self.name} {self.reason}."
+
+
 class Part(NamedTuple):
     """A fitted estimator and the prototype columns that it answers for; None for a constant one."""
 
@@ -37,12 +48,19 @@ class EstimatorModel(NamedTuple):
     as_classes: bool  # one estimator of classes: its columns are those of its `classes_`
 
     def predict(self, rows: Rows) -> np.ndarray:
-        """The learnt columns of these rows."""
+        """The learnt columns of these rows; `Unusable` where the estimators have none."""
         out = np.zeros((len(rows.points), len(self.scale.mean)))
         if len(out) == 0:
             return out[:, self.scale.varies]
-        for part in self.parts:
-            out[:, part.columns] = self._columns(part, rows.points)
+        try:
+            for part in self.parts:
+                out[:, part.columns] = self._columns(part, rows.points)
+        except (MemoryError, WrongShape):
+            raise
+        except Exception as error:
+            raise Unusable(self.name, f"failed: {in_short(error)}") from error
+        if not np.isfinite(out).all():
+            raise Unusable(self.name, "gave NaN or infinity")
         raw = (out - self.scale.offset) / self.scale.scale
         return ((raw - self.scale.mean) * self.scale.factor)[:, self.scale.varies]
 
@@ -56,12 +74,14 @@ class EstimatorModel(NamedTuple):
             return out
         if is_classifier(part.estimator):
             return self._shares(part.estimator, points, 2)[:, 1:]
-        return self._checked(part.estimator.predict(points), len(points), len(part.columns), "predict")
+        answer = part.estimator.predict(points.copy())  # some write into what they are given
+        return self._checked(answer, len(points), len(part.columns), "predict")
 
     def _shares(self, estimator: Any, points: np.ndarray, n_classes: int) -> np.ndarray:
         if hasattr(estimator, "predict_proba"):
-            return self._checked(estimator.predict_proba(points), len(points), n_classes, "predict_proba")
-        codes = self._checked(estimator.predict(points), len(points), 1, "predict")
+            answer = estimator.predict_proba(points.copy())
+            return self._checked(answer, len(points), n_classes, "predict_proba")
+        codes = self._checked(estimator.predict(points.copy()), len(points), 1, "predict")
         return (codes == np.asarray(estimator.classes_)).astype(np.float64)
 
     def _checked(self, answer: Any, n_rows: int, n_columns: int, method: str) -> np.ndarray:
@@ -76,6 +96,17 @@ class EstimatorModel(NamedTuple):
                 "leave it out of members."
             )
         return array
+
+
+def in_short(error: Exception) -> str:
+    """The first line of what an error says, without a full stop.
+
+    Examples
+    --------
+    >>> in_short(ValueError("No rows.\\nSecond line")), in_short(KeyError())
+    ('No rows', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def fit_estimator(estimator: Any, name: str, lesson: Lesson, scale: TargetScale) -> Answer:
@@ -105,12 +136,12 @@ def _fit(
         if (codes == codes[0]).all():  # a fold of few labels
             part = Part(None, every[codes[0] : codes[0] + 1], 1.0)
             return EstimatorModel(name, [part], scale, False)
-        fitted = _fresh(estimator, seed).fit(points, codes)
+        fitted = _fitted(estimator, seed, points, codes)
         return EstimatorModel(name, [Part(fitted, every, 0.0)], scale, True)
     together = not classifier and (len(every) == 1 or get_tags(estimator).target_tags.multi_output)
     if together and not np.isnan(columns).any():
         y = columns[:, 0] if len(every) == 1 else columns
-        parts = [Part(_fresh(estimator, seed).fit(points, y), every, 0.0)]
+        parts = [Part(_fitted(estimator, seed, points, y), every, 0.0)]
     else:
         parts = [_fit_one(estimator, points, columns[:, j], int(j), classifier, seed) for j in every]
     return EstimatorModel(name, parts, scale, False)
@@ -122,8 +153,15 @@ def _fit_one(estimator: Any, points: np.ndarray, y: np.ndarray, j: int, classifi
     y = y[rows]
     if len(rows) == 0 or (y == y[0]).all():
         return Part(None, np.array([j]), float(y[0]) if len(rows) else 0.0)
-    fitted = _fresh(estimator, seed).fit(points[rows], y.astype(np.int64) if classifier else y)
+    fitted = _fitted(estimator, seed, points[rows], y.astype(np.int64) if classifier else y)
     return Part(fitted, np.array([j]), 0.0)
+
+
+def _fitted(estimator: Any, seed: int, points: np.ndarray, y: np.ndarray) -> Any:
+    """A fitted clone. Some estimators (`copy=False`) write into what they are given, which others share."""
+    fresh = _fresh(estimator, seed)
+    fresh.fit(points.copy(), y.copy())
+    return fresh
 
 
 def _fresh(estimator: Any, seed: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..runtime.parallel import one_blas_thread
 from ..runtime.progress import Progress
-from .estimators import WrongShape, fit_estimator
+from .estimators import Unusable, WrongShape, fit_estimator, in_short
 from .forests import fit_extra_trees, fit_random_forest
 from .graph import fit_graph
 from .lesson import Answer, Lesson, Model, Rows, TargetScale
@@ -61,7 +61,7 @@ def read_members(members: Any) -> list[Member]:
             if any(other.name == member for other in out):
                 raise ValueError(f"members names {member!r} twice; name it once.")
             out.append(Member(member, None))
-        elif isinstance(member, type) or not hasattr(member, "fit") or not hasattr(member, "predict"):
+        elif isinstance(member, type) or not (_has(member, "fit") and _has(member, "predict")):
             raise TypeError(
                 f"members holds {member!r}, which is neither one of {', '.join(MEMBERS)} nor an estimator "
                 "with fit and predict."
@@ -75,12 +75,17 @@ def read_members(members: Any) -> list[Member]:
     return out
 
 
+def _has(member: Any, method: str) -> bool:
+    """Whether there is such a method, perhaps not before fit (`StackingClassifier.predict`)."""
+    return hasattr(member, method) or hasattr(type(member), method)
+
+
 def ask_members(
     members: list[Member], lesson: Lesson, scale: TargetScale, progress: Progress | None, notes: list[str]
 ) -> dict[str, Answer]:
     """Answers of all members that have one; a member that fails is left out, and that is said."""
     answers: dict[str, Answer] = {}
-    reason = ""
+    last = ""
     for done, (name, estimator) in enumerate(members):
         if progress is not None:
             progress(done, len(members), f"teacher: {name}")
@@ -92,23 +97,31 @@ def ask_members(
                     answer = fit_estimator(estimator, name, lesson, scale)
         except (MemoryError, WrongShape):
             raise
+        except Unusable as failure:
+            last = leave_out(failure, notes)
         except Exception as error:
             if estimator is None:
                 raise
-            first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-            reason = f"the member {name} failed and was left out: {first}"
+            last = leave_out(Unusable(name, f"failed: {in_short(error)}"), notes)
         else:
             if np.isfinite(answer.held_out).all():
                 answers[name] = answer
-                continue
-            reason = f"the member {name} gave NaN or infinity and was left out"
-        notes.append(reason)
-        warnings.warn(f"{reason[0].upper()}{reason[1:]}.", UserWarning, stacklevel=4)
+            else:
+                last = leave_out(Unusable(name, "gave NaN or infinity"), notes)
     if progress is not None:
         progress(len(members), len(members), "teacher")
     if not answers:
-        raise ValueError(f"No member is left: {reason}.")
+        raise ValueError(f"No member is left: {last}.")
     return answers
+
+
+def leave_out(failure: Unusable, notes: list[str]) -> str:
+    """Say that a member is left out, and why, as a note and as a warning."""
+    what, colon, why = failure.reason.partition(": ")
+    said = f"the member {failure.name} {what} and was left out{colon}{why}"
+    notes.append(said)
+    warnings.warn(f"{said[0].upper()}{said[1:]}.", UserWarning, stacklevel=5)
+    return said
 
 
 class WeightedModel(NamedTuple):

@@ -17,8 +17,9 @@ from ..data.target import Target
 from ..runtime.parallel import each, one_blas_thread
 from ..runtime.progress import Progress
 from .completion import possible, student_target
+from .estimators import Unusable
 from .lesson import Answer, Lesson, Model, Rows, TargetScale, relative_loss, scale_target
-from .members import MEMBERS, Member, ask_members, in_weighted_space, read_members
+from .members import MEMBERS, Member, ask_members, in_weighted_space, leave_out, read_members
 from .rows import Chosen, choose_rows
 from .space import Space, fit_space
 from .stack import stack_weights
@@ -162,17 +163,25 @@ class Teacher(PredictorMixin):
         answers = ask_members(members, lesson, scale, progress, self.notes_)
         if feature_weights is not None:
             answers = in_weighted_space(answers, lesson, feature_weights[space.feature])
-        held_out = {name: answer.held_out for name, answer in answers.items()}
-        weights = stack_weights(learnt, list(held_out.values()))
+        while True:
+            held_out = {name: answer.held_out for name, answer in answers.items()}
+            weights = stack_weights(learnt, list(held_out.values()))
+            self._taught = Taught(space, scale, self._target_schema, _models(answers), weights)
+            try:
+                self._complete(table, target, chosen.crowd, progress)
+                break
+            except Unusable as failure:  # for rows without a label; held-out ones were no trouble
+                said = leave_out(failure, self.notes_)
+                del answers[failure.name]
+                if not answers:
+                    raise ValueError(f"No member is left: {said}.") from failure
         self.weights_ = dict(zip(answers, weights.tolist()))
         held_out["stack"] = _weighted(weights, list(held_out.values()))
-        self._taught = Taught(space, scale, self._target_schema, _models(answers), weights)
         self.losses_ = {name: relative_loss(learnt, found) for name, found in held_out.items()}
         self.scores_ = {
             name: larger_is_better(target.task, labels.values, possible(target, scale.raw(found)))
             for name, found in held_out.items()
         }
-        self._complete(table, target, chosen.crowd, progress)
 
     def _say_samples(self, n_rows: int, chosen: Chosen, members: list[Member]) -> None:
         n_learnt, n_joined = len(chosen.labeled), len(chosen.crowd)
