@@ -118,6 +118,11 @@ class TestUnlabeled:
         assert "the value -1 for unlabelled rows never occurs in y" in notes
         assert not any("never" in note for note in notes_on([0, 1, -1], unlabeled=-1)[1])
 
+    @pytest.mark.parametrize("several", [["?", "unknown"], {"?"}, np.array([-1, -2])], ids=type)
+    def test_several_values(self, several):
+        with pytest.raises(TypeError, match=r"^unlabeled=.* is not one value; give the value of y that"):
+            encode_target(["a", "b", "?"], unlabeled=several)
+
 
 def test_the_target_is_named_with_its_counts(write):
     data = load(write(["p", "q", "", "p"]), "y")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,11 @@ def read_target(y: Any, unlabeled: object, notes: list[str] | None = None) -> Gi
     """
     if y is None:
         raise ValueError("Ranking requires y to be passed, but the target y is None.")
+    if not isinstance(unlabeled, Hashable):
+        raise TypeError(
+            f"unlabeled={unlabeled!r} is not one value; give the value of y that means unknown, for example "
+            "-1, and replace others by NaN or None."
+        )
     hidden: Counter[object] = Counter()
     given = _read(native_frame(y), unlabeled, hidden)
     if notes is not None:
