@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from semirank import ForestRanker, Table, rank
+from semirank import ConsensusRanker, ForestRanker, Table, rank
 
 
 def table_of(columns: list[np.ndarray], n_values: list[int]) -> Table:
@@ -47,6 +47,41 @@ def test_an_identifier_does_not_come_first(supervision):
         y[172:] = None
         ranker = forest(random_state=seed, supervision=supervision, importance="genie3_oob").fit(X, y)
         assert set(np.argsort(-ranker.feature_importances_)[:2]) == {2, 3}, f"seed {seed}"
+
+
+def test_scores_per_target_are_those_that_were_asked_for():
+    rng = np.random.default_rng(0)
+    X = table_of([*rng.normal(size=(3, 160)), rng.permutation(np.arange(160) % 155)], [0, 0, 0, 155])
+    y = X.values[:, :2] + rng.normal(size=(160, 2))
+    inside, outside, both = (
+        forest(importance=asked).fit(X, y) for asked in ("genie3", "genie3_oob", ("rforest", "genie3_oob"))
+    )
+    assert inside.importances_per_target_.argmax(axis=0).tolist() == [3, 3]
+    assert outside.importances_per_target_.argmax(axis=0).tolist() == [0, 1]
+    np.testing.assert_array_equal(both.importances_per_target_, outside.importances_per_target_)
+    for ranker in (inside, outside):  # both targets count alike
+        np.testing.assert_allclose(
+            ranker.importances_per_target_.mean(axis=1), ranker.feature_importances_, atol=1e-12
+        )
+    classes = forest(importance="genie3_oob").fit(X, np.where(y[:, 0] > 0, "high", "low"))
+    np.testing.assert_allclose(classes.importances_per_target_[:, 0], classes.feature_importances_)
+
+
+@pytest.mark.parametrize("use_unlabeled", [True, False])
+def test_an_identifier_is_not_what_marks_a_class(use_unlabeled):
+    """190 individuals in 344 rows, 100 of them labelled: scores per class and per target of the consensus."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        group = rng.integers(3, size=344)
+        marks = 2.0 * (group == np.arange(3)[:, None]) + rng.normal(size=(3, 344))
+        who = rng.permutation(np.arange(344) % 190)
+        X = table_of([*marks, who, rng.normal(size=344)], [0, 0, 0, 190, 0])
+        y = np.array(["a", "b", "c"], dtype=object)[group]
+        y[100:] = None
+        ranker = ConsensusRanker(random_state=seed, use_unlabeled=use_unlabeled).fit(X, y)
+        assert (ranker.importances_per_class_[3] < 0.06).all(), f"seed {seed}"
+        ranker.fit(X, np.where(np.arange(344)[:, None] < 100, marks.T, np.nan))
+        assert (ranker.importances_per_target_[3] < 0.06).all(), f"seed {seed}"
 
 
 def test_noise_scores_around_nothing():

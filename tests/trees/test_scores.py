@@ -12,9 +12,9 @@ from semirank.data.tasks import CLASSES, LABELS, NUMBERS, TASKS
 from semirank.trees.columns import build_prototype, build_space, feature_columns, target_columns
 from semirank.trees.grow import Tree, leaves_only
 from semirank.trees.node_scores import node_scores, per_target_gain
-from semirank.trees.out_of_bag_gain import genie3_oob, rows_with_columns
+from semirank.trees.out_of_bag_gain import genie3_oob, per_target_gain_oob, rows_with_columns
 from semirank.trees.permutation_scores import permutation, permutation_damage
-from semirank.trees.predict import apply_tree, prototypes
+from semirank.trees.predict import apply_tree, node_sums, prototypes
 
 from . import naive_trees as naive
 from .cases import (
@@ -84,6 +84,47 @@ def test_out_of_bag_gains_equal_their_twins(task, w):
             np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=f"seed {seed}")
             told += bool(np.any(expected != 0))
     assert told >= 12
+
+
+def out_of_bag_gain_per_target(case: Case, tree: Tree) -> np.ndarray:
+    prototype, known, total, _ = measured(case, tree)
+    rows = np.flatnonzero(case.target.labeled & (case.weight == 0))
+    leaves = apply_tree(tree, case.table.values, rows)
+    out_known, out_total, _ = node_sums(tree, leaves, rows, np.ones(len(case.weight)), prototype)
+    gain = np.zeros((case.table.shape[1], case.target.values.shape[1]))
+    per_target_gain_oob(tree, known, total, out_known, out_total, prototype, gain)
+    return gain
+
+
+@every_task
+@pytest.mark.parametrize("w", [0.0, 0.5, 1.0])
+def test_out_of_bag_gains_per_target_equal_those_of_the_target_alone(task, w):
+    told = 0
+    for seed in range(20):
+        case, tree, twin, _ = compare(seed, task, w=w, bootstrapped=True)
+        found = out_of_bag_gain_per_target(case, tree)
+        for t in range(found.shape[1]):
+            alone = replace(
+                case.target,
+                task="classification" if task == "classification" else "multi_target",
+                values=case.target.values[:, [t]],
+                names=case.target.names[t : t + 1],
+                weights=np.ones(1),
+                hierarchy=None,
+            )
+            expected = naive.genie3_oob(twin, case.table, alone, 1.0, np.flatnonzero(case.weight == 0))
+            expected = np.zeros(len(found)) if expected is None else expected
+            np.testing.assert_allclose(found[:, t], expected, atol=1e-9, err_msg=f"seed {seed}")
+            told += bool(np.any(expected != 0))
+    assert told >= 5
+
+
+def test_out_of_bag_gains_per_target_add_up_at_full_supervision():
+    case, tree, _, _ = compare(8, "hierarchical", w=1.0, bootstrapped=True, min_labeled=0.0)
+    gain = out_of_bag_gain_per_target(case, tree)
+    alpha = case.target.weights * (build_prototype(case.target).unit > 0)
+    assert (alpha > 0).sum() > 1
+    np.testing.assert_allclose(gain @ alpha / alpha.sum(), out_of_bag_gain(case, tree), atol=1e-12)
 
 
 def test_out_of_bag_gains_of_wide_data_equal_their_twins():

@@ -74,7 +74,7 @@ def _use_scores() -> None:
     from ..trees.columns import build_prototype, build_space, feature_columns, target_columns
     from ..trees.ensemble import measure_tree
     from ..trees.grow import leaves_only
-    from ..trees.scores import OUT_OF_BAG_SCORES
+    from ..trees.scores import OUT_OF_BAG_SCORES, TARGET_SCORES
 
     x = np.random.default_rng(0).normal(size=(24, 2))
     table, target = encode_features(x), encode_target(np.arange(24) % 2, task="classification")
@@ -83,7 +83,10 @@ def _use_scores() -> None:
     prototype = build_prototype(target)
     space = build_space(feature_columns(table), target_columns(target), 0.5)
     tree, wanted = leaves_only(1), OUT_OF_BAG_SCORES
-    measure_tree(tree, table.values, target.labeled, weight, space, prototype, kind, wanted, seed)
+    for per_target in TARGET_SCORES:
+        measure_tree(
+            tree, table.values, target.labeled, weight, space, prototype, kind, wanted, per_target, seed
+        )
     judge_rankings(np.ones(2), table, target, table, target, 3)
 
 

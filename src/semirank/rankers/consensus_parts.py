@@ -14,6 +14,7 @@ from ..results.shares import as_shares
 from ..runtime.messages import did_you_mean
 from ..runtime.progress import Progress
 from ..teacher.completion import student_target
+from ..trees.scores import target_score
 from .forest import ForestRanker
 from .relief import ReliefRanker
 from .taught import as_seen_by, at_names, check_ranker, column_names, prepared
@@ -188,7 +189,7 @@ def rank_classes(
     """The rankers on the columns of known classes, one for each class, for the scores per class."""
     lean = [
         entry._replace(
-            student=clone(entry.labeled).set_params(importance="genie3")  # which is there for each column
+            student=clone(entry.labeled).set_params(importance=target_score(score_names(entry.labeled)))
             if isinstance(entry.labeled, ForestRanker)
             else entry.labeled
         )

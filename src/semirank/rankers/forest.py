@@ -35,7 +35,7 @@ from ..trees.ensemble import (
     predict_forest,
     prepare,
 )
-from ..trees.scores import OUT_OF_BAG_SCORES
+from ..trees.scores import OUT_OF_BAG_SCORES, target_score
 from ..trees.tree_text import tree_text
 from .forest_supervision import Choice, choose_supervision
 from .methods import ENSEMBLES, IMPORTANCES
@@ -99,7 +99,8 @@ class ForestRanker(PresetMixin, RankerBase, PredictorMixin):
     importances_std_error_ : dict of str to ndarray
         Standard errors over trees.
     importances_per_target_ : ndarray of shape (n_features, n_targets)
-        genie3 for each target variable alone: the decrease of its own normalised impurity.
+        For each target variable alone, the decrease of its own normalised impurity: genie3, or genie3_oob if
+        `importance` names that and not genie3 before it.
     supervision_ : float
         The w that was used.
     supervision_path_ : list of dict
@@ -213,6 +214,7 @@ class ForestRanker(PresetMixin, RankerBase, PredictorMixin):
             self.supervision_,
             plan,
             out_of_bag={"genie3_oob", *names} if self.bootstrap else (),
+            per_target=target_score(names),
             n_jobs=self.n_jobs,
             progress=progress,
         )

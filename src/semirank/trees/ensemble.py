@@ -32,7 +32,7 @@ from .columns import (
 )
 from .grow import Growth, Tree, grow_tree
 from .node_scores import node_scores, per_target_gain
-from .out_of_bag_gain import genie3_oob, rows_with_columns
+from .out_of_bag_gain import genie3_oob, per_target_gain_oob, rows_with_columns
 from .permutation_scores import permutation_damage
 from .predict import apply_tree, node_sums, prototypes
 from .scores import IMPORTANCES, NODE_SCORES
@@ -76,7 +76,7 @@ class Forest(NamedTuple):
     """The trees, the target they average, and the one score that is too large to keep for every tree."""
 
     members: list[Member]
-    per_target: np.ndarray  # (D, T) genie3 for each target, mean over trees
+    per_target: np.ndarray  # (D, T) genie3 or genie3_oob for each target, mean over trees
     prototype_offset: np.ndarray
     prototype_scale: np.ndarray
 
@@ -139,6 +139,7 @@ class _Work(NamedTuple):
     kind: int
     plan: Plan
     out_of_bag: Collection[str]
+    per_target: str
 
 
 def grow_forest(
@@ -148,12 +149,14 @@ def grow_forest(
     plan: Plan,
     *,
     out_of_bag: Collection[str] = (),
+    per_target: str = "genie3",
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Forest:
     """Grow a forest; the result depends on `plan.seed`, not on `n_jobs`.
 
-    `out_of_bag` names the scores from out-of-bag rows that are wanted besides those of the nodes.
+    `out_of_bag` names the scores from out-of-bag rows that are wanted besides those of the nodes, and
+    `per_target` the score for each target: "genie3" or, if that is among them, "genie3_oob".
     """
     n_workers = count_workers(n_jobs, shared=False)
     targets = target_columns(target, data.normalize_weights)
@@ -169,17 +172,18 @@ def grow_forest(
     prototype = build_prototype(target)
     target_id = target_ids(target) if plan.growth.only_differing else target.labeled.astype(np.int64) - 1
     data = data._replace(bits=bits_in(data.bits, space, supervision))
-    work = _Work(data, space, prototype, target_id, TASKS[target.task].kind, plan, out_of_bag)
+    work = _Work(data, space, prototype, target_id, TASKS[target.task].kind, plan, out_of_bag, per_target)
     members: list[Member] = []
-    per_target = np.zeros((data.table.shape[1], len(target.names)))
+    total = np.zeros((data.table.shape[1], len(target.names)))
     chunks = _chunks(plan.n_trees, n_workers)
     for grown in each(partial(_grow_chunk, work), chunks, n_jobs, shared=False):
         for member, gains in grown:  # in the order of trees, so that the sum does not depend on n_jobs
             members.append(member)
-            per_target += gains
+            total += gains
         if progress is not None:
             progress(len(members), plan.n_trees, "trees")
-    return Forest(members, per_target / plan.n_trees, prototype.offset, prototype.scale)
+    n_told = len(members) if per_target == "genie3" else sum(per_target in m.scores for m in members)
+    return Forest(members, total / max(n_told, 1), prototype.offset, prototype.scale)
 
 
 def target_ids(target: Target) -> np.ndarray:
@@ -216,7 +220,7 @@ def _grow_chunk(work: _Work, numbers: Sequence[int]) -> list[tuple[Member, np.nd
 
 
 def _grow_member(work: _Work, scratch: Scratch, number: int) -> tuple[Member, np.ndarray]:
-    """A tree, and its genie3 for each target."""
+    """A tree, and its scores for each target."""
     data, space, target_id, plan = work.data, work.space, work.target_id, work.plan
     labeled = target_id >= 0
     rng = np.random.default_rng([plan.seed, number])
@@ -225,7 +229,8 @@ def _grow_member(work: _Work, scratch: Scratch, number: int) -> tuple[Member, np
     tree = grow_tree(data.tests, space, weight, target_id, plan.growth, seeds[0], scratch, data.bits)
     tree = tree._replace(threshold=from_unit(tree.threshold, data.unit[tree.feature]))
     values, prototype = data.table.values, work.prototype
-    return measure_tree(tree, values, labeled, weight, space, prototype, work.kind, work.out_of_bag, seeds[1])
+    wanted = work.out_of_bag, work.per_target
+    return measure_tree(tree, values, labeled, weight, space, prototype, work.kind, *wanted, seeds[1])
 
 
 def measure_tree(
@@ -237,9 +242,10 @@ def measure_tree(
     prototype: Prototype,
     kind: int,
     wanted: Collection[str],
+    wanted_per_target: str,
     seed: np.uint64,
 ) -> tuple[Member, np.ndarray]:
-    """Prototypes and scores of a grown tree, and its genie3 for each target.
+    """Prototypes and scores of a grown tree, and its genie3 or genie3_oob for each target.
 
     `wanted` are scores of out-of-bag rows, `seed` is that of the permutations; a score that these rows cannot
     tell is not there.
@@ -253,7 +259,12 @@ def measure_tree(
     known, total, square = node_sums(tree, leaves[here], rows[here], weight, prototype)
     means = prototypes(tree, known, total, prototype.mean)
     per_target = np.zeros((n_features, int(prototype.variable.max()) + 1))
-    per_target_gain(tree, known, total, square, prototype, space.groups.by_known, per_target)
+    if wanted_per_target == "genie3":
+        per_target_gain(tree, known, total, square, prototype, space.groups.by_known, per_target)
+    else:
+        other = labeled[rows] & ~here
+        out_known, out_total, _ = node_sums(tree, leaves[other], rows[other], np.ones(len(values)), prototype)
+        per_target_gain_oob(tree, known, total, out_known, out_total, prototype, per_target)
     scores = dict(zip(NODE_SCORES, node_scores(tree, n_features)))
     gain = genie3_oob(tree, space, rows, leaves, weight, n_features) if with_gain else None
     if gain is not None:
@@ -303,7 +314,7 @@ def raw_prototypes(forest: Forest, means: np.ndarray) -> np.ndarray:
 
 
 def forest_scores(forest: Forest) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
-    """All importances of a forest, their standard errors over trees (0 for a single tree), per-target genie3.
+    """All importances of a forest, their standard errors over trees (0 for a single tree), scores per target.
 
     Scores from out-of-bag rows are the mean over the trees that have such rows (Def. 1.4); where none has,
     there is no such score.

@@ -1,4 +1,4 @@
-"""genie3_oob: the decrease of impurity on rows that did not choose the tests (Def. 1.4)."""
+"""genie3_oob: the decrease of impurity on rows that did not choose the tests, also per target (Def. 1.4)."""
 
 from __future__ import annotations
 
@@ -26,6 +26,28 @@ def genie3_oob(
     columns = space.rotated, space.group, space.group_known, space.groups.start
     score, told = sum_gains(tree, *columns, rows, leaves, weight, n_features)
     return score if told else None
+
+
+@kernel
+def per_target_gain_oob(tree, known, total, out_known, out_total, prototype, out):
+    """Add genie3_oob for every target variable alone to out[feature, variable].
+
+    `known` and `total` are those of `node_sums` in the columns of `prototype` for the rows that the tree was
+    grown on, `out_known` and `out_total` for out-of-bag rows, each of weight 1.
+    """
+    for node in range(len(tree.feature)):
+        f = tree.feature[node]
+        if f < 0:
+            continue
+        a, b = tree.left[node], tree.right[node]
+        for c in range(known.shape[1]):
+            na, nb, ka, kb = known[a, c], known[b, c], out_known[a, c], out_known[b, c]
+            if na == 0.0 or nb == 0.0 or ka == 0.0 or kb == 0.0:
+                continue
+            own = total[a, c] / na - total[b, c] / nb
+            new = out_total[a, c] / ka - out_total[b, c] / kb
+            gain = own * new * ka * kb / (ka + kb) / out_known[0, c]
+            out[f, prototype.variable[c]] += prototype.unit[c] * gain
 
 
 @kernel

@@ -7,6 +7,20 @@ that reach them (`out_of_bag_gain`), "rforest" from permuting features of out-of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 NODE_SCORES = ("genie3", "symbolic")
 OUT_OF_BAG_SCORES = ("genie3_oob", "rforest")  # there with a bootstrap only
+TARGET_SCORES = ("genie3", "genie3_oob")  # one of them is there for each target, too
 IMPORTANCES = NODE_SCORES + OUT_OF_BAG_SCORES
+
+
+def target_score(asked: Iterable[str]) -> str:
+    """The score that is there for each target: the first of the two that was asked for.
+
+    Examples
+    --------
+    >>> target_score(("rforest", "genie3_oob")), target_score(("rforest",))
+    ('genie3_oob', 'genie3')
+    """
+    return next((name for name in asked if name in TARGET_SCORES), TARGET_SCORES[0])
