@@ -258,6 +258,12 @@ class TestLabelOnly:
         alone = small(sensitivity=0.5, use_unlabeled=False).fit(table, whole)
         assert_same_scores(both, alone)
         assert "taught" not in both.importances_
+        said = [
+            note for note in both.notes_ if note.startswith("no row is unlabelled, so a teacher has nothing")
+        ]
+        assert len(said) == 1
+        assert said[0] not in alone.notes_
+        assert said[0] not in small().fit(*problem(task)[:2]).notes_
         assert both.teacher_ is not None  # it predicts, though there is nothing to complete
         assert both.predict(table).shape[0] == 80
 

@@ -163,9 +163,15 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         self.teacher_: Teacher | None = None
         self.rows_ = np.zeros(0, np.int64)
         taught, other = None, None
+        holes = _holes(target)
+        if self.use_unlabeled and not holes:
+            self.notes_.append(
+                "no row is unlabelled, so a teacher has nothing to complete: the ranking comes from the "
+                "labelled rows alone"
+            )
         if self.use_unlabeled and labels_are_enough(target):
             taught, other = self._teach(entries, part, alone, table, target, crowd, progress, step)
-        elif self.use_unlabeled and _holes(target):
+        elif self.use_unlabeled and holes:
             self.notes_.append(
                 f"only {self.n_labeled_} rows are labelled, and a teacher needs {MIN_LABELED}: the ranking "
                 "comes from the labelled rows alone"
