@@ -251,6 +251,15 @@ class TestManyRows:
         known = target.labeled
         np.testing.assert_array_equal(teacher.completed_[known], target.columns()[known])
 
+    def test_rare_classes_stay_in_the_sample(self):
+        X = np.random.default_rng(0).normal(size=(3000, 3))
+        X[:4] += 9.0
+        y = np.where(np.arange(3000) < 4, "rare", "usual").astype(object)
+        y[2900:] = None
+        X[2900:2910] += 9.0
+        teacher = Teacher(members=["linear", "random_forest"], max_rows=100, random_state=0).fit(X, y)
+        assert (teacher.predict(X[2900:]) == "rare").tolist() == [True] * 10 + [False] * 90
+
     def test_all_rows_labelled(self):
         table, _, whole = problem("multi_label")
         teacher = Teacher(members=QUICK, random_state=0).fit(table, whole)

@@ -18,6 +18,7 @@ from ..data.target import Target
 from ..results.ranking import Ranking, above_mean
 from ..results.shares import as_shares
 from ..runtime.progress import Progress
+from ..teacher.rows import sample_rows
 from ..teacher.teacher import MIN_LABELED, Teacher, labels_are_enough
 from .consensus_parts import (
     RANKERS,
@@ -34,7 +35,6 @@ from .sensitivity import sensitivity, space_weights
 from .taught import check_teacher, content_rows, fit_teacher, in_order_of_rows, with_findings
 
 TEACHER_POWER = 0.5  # of the label-only shares that weigh the teacher's space
-KEPT = 10  # rows of a class that a sample has, if there are so many
 
 
 def _can_predict(ranker: ConsensusRanker) -> bool:
@@ -236,16 +236,16 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         known = target.labeled
         labeled = content_rows(table, target, np.flatnonzero(known))
         codes = None if target.classes is None else target.values[:, 0]
-        used = _sample(labeled, int(self.max_rows), rng, codes)
+        used = sample_rows(labeled, int(self.max_rows), rng, codes)
         if len(used) < len(labeled):
             self.notes_.append(
                 f"rankers see a sample of {len(used)} of {len(labeled)} labelled rows (max_rows)"
             )
         if not self.use_unlabeled:
             return used, used
-        taught = _sample(used, int(self.max_rows) // 2, rng, codes)
+        taught = sample_rows(used, int(self.max_rows) // 2, rng, codes)
         others = content_rows(table, target, np.flatnonzero(~known))
-        crowd = np.concatenate([taught, _sample(others, int(self.max_rows) - len(taught), rng)])
+        crowd = np.concatenate([taught, sample_rows(others, int(self.max_rows) - len(taught), rng)])
         if len(crowd) < len(table):
             self.notes_.append(
                 f"teacher and students see a sample of {len(crowd)} of {len(table)} rows (max_rows)"
@@ -287,19 +287,3 @@ def _holes(target: Target) -> bool:
     """Whether something is unknown of a target variable that is known of other rows."""
     unknown = np.isnan(target.values)
     return bool((unknown.any(axis=0) & ~unknown.all(axis=0)).any())
-
-
-def _sample(
-    rows: np.ndarray, size: int, rng: np.random.Generator, codes: np.ndarray | None = None
-) -> np.ndarray:
-    """So many of the rows, in their order; all if there are no more. No class is lost where that can be."""
-    if len(rows) <= size:
-        return rows
-    drawn = rng.permutation(len(rows))
-    if codes is not None:
-        of = codes[rows[drawn]]
-        first = np.isin(
-            np.arange(len(of)), np.concatenate([np.flatnonzero(of == c)[:KEPT] for c in np.unique(of)])
-        )
-        drawn = np.concatenate([drawn[first], drawn[~first]])
-    return rows[np.sort(drawn[:size])]

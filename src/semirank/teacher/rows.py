@@ -11,6 +11,7 @@ from ..data.table import Table
 from ..data.target import Target
 from .space import Space
 
+KEPT = 10  # rows of a class that a sample has, if there are so many
 _CELLS = 1 << 18  # that are read at a time
 _STEPS = 2.0**30  # of a column's range that `row_keys` tells apart
 
@@ -38,16 +39,34 @@ def choose_rows(table: Table, target: Target, space: Space, max_rows: int, seed:
     order = content_order(table, target.values, space)
     labeled = target.labeled[order]
     rng = np.random.default_rng([seed, 0])
-    some = _sample(order[labeled], max_rows // 2, rng)
-    others = _sample(order[~labeled], max_rows - len(some), rng)
+    codes = None if target.classes is None else target.values[:, 0]
+    some = sample_rows(order[labeled], max_rows // 2, rng, codes)
+    others = sample_rows(order[~labeled], max_rows - len(some), rng)
     return Chosen(some, np.concatenate([some, others]))
 
 
-def _sample(rows: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """So many of the rows, in their order; all if there are no more."""
+def sample_rows(
+    rows: np.ndarray, size: int, rng: np.random.Generator, codes: np.ndarray | None = None
+) -> np.ndarray:
+    """So many of the rows, in their order; all if there are no more. No class is lost where that can be.
+
+    Examples
+    --------
+    >>> codes = np.where(np.arange(1000) == 400, 1.0, 0.0)  # the class of each row of the table
+    >>> some = sample_rows(np.arange(1000), 50, np.random.default_rng(0), codes)
+    >>> len(some), 400 in some
+    (50, True)
+    """
     if len(rows) <= size:
         return rows
-    return rows[np.sort(rng.permutation(len(rows))[:size])]
+    drawn = rng.permutation(len(rows))
+    if codes is not None:
+        of = codes[rows[drawn]]
+        first = np.isin(
+            np.arange(len(of)), np.concatenate([np.flatnonzero(of == c)[:KEPT] for c in np.unique(of)])
+        )
+        drawn = np.concatenate([drawn[first], drawn[~first]])
+    return rows[np.sort(drawn[:size])]
 
 
 def content_order(table: Table, target: np.ndarray, space: Space) -> np.ndarray:
