@@ -24,6 +24,16 @@ def mean_of_shares(rankers, scores, table, target):
     return sum(found) / len(found)
 
 
+def mean_of_columns(rankers, table, target, wanted):
+    """The mean over rankers of their scores for every target column, as shares; 0 for names without one."""
+    total = np.zeros((table.shape[1], len(wanted)))
+    for ranker in rankers:
+        scores = clone(ranker).fit(table, target).importances_per_target_
+        for j, name in enumerate(target.names):
+            total[:, wanted.index(name)] += shares(scores[:, j])
+    return total / len(rankers)
+
+
 def sensitivity(asked, permutations):
     """Every feature in turn comes from other rows, several times, and the model answers again."""
     answer = asked.model.predict(Rows(asked.points, asked.points, None))

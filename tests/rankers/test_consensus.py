@@ -29,6 +29,7 @@ from semirank.rankers.consensus_parts import FOREST_SCORES, Part, combine
 from semirank.rankers.sensitivity import ask, permutations
 from semirank.rankers.taught import as_seen_by, content_rows
 from semirank.results.shares import as_shares
+from semirank.teacher.completion import student_target
 
 from ..optional import needs_pandas, pd
 from ..teacher.test_teacher import problem
@@ -134,6 +135,41 @@ def test_equals_its_parts(task):
     np.testing.assert_allclose(ranker.feature_importances_, both / 2 + moved / 2, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(ranker.teacher_.completed_[rows], teacher.completed_, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(ranker.rows_, np.arange(len(table)))
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("use_unlabeled", [True, False])
+def test_scores_of_columns_equal_their_parts(task, use_unlabeled):
+    """For classes those of the students, or of the rankers on columns of known classes; else both halves."""
+    table, target, _ = problem(task)
+    ranker = small(use_unlabeled=use_unlabeled).fit(table, target)
+    known = content_rows(table, target, np.flatnonzero(target.labeled))
+    rows = np.concatenate([known, content_rows(table, target, np.flatnonzero(~target.labeled))])
+    supervised = [clone(one).set_params(use_unlabeled=False) for one in SMALL]
+    wanted = list(target.names if target.classes is None else target.classes)
+
+    def columns(rows, completed):
+        student = ranker.teacher_ if completed else None
+        part = target.take(rows)
+        if target.classes is None and student is None:
+            return naive_consensus.mean_of_columns(supervised, table.take(rows), part, wanted)
+        student = student_target(part, part.columns() if student is None else student.completed_[rows])
+        found = [
+            naive_consensus.mean_of_columns([one], table.take(rows), as_seen_by(one, student, part), wanted)
+            for one in supervised
+        ]
+        return np.mean(found, axis=0)
+
+    if target.classes is not None:
+        expected, found = (
+            columns(rows if use_unlabeled else known, use_unlabeled),
+            ranker.importances_per_class_,
+        )
+    elif use_unlabeled:
+        expected, found = (columns(known, False) + columns(rows, True)) / 2, ranker.importances_per_target_
+    else:
+        expected, found = columns(known, False), ranker.importances_per_target_
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
 # ---------------------------------------------------------------- all tasks
