@@ -625,6 +625,16 @@ class TestUse:
         assert set(ranker.predict(frame)) <= {"big", "small"}
         assert ranker.score(frame, y) > 0.8
 
+    def test_predictions_are_those_of_the_teacher(self):
+        table, target, _ = problem("multi_label")
+        ranker = small().fit(table, target)
+        for threshold in (0.2, 0.5):
+            np.testing.assert_array_equal(
+                ranker.predict(table, threshold=threshold),
+                ranker.teacher_.predict(table, threshold=threshold),
+            )
+        assert ranker.predict(table, threshold=0.2).sum() > ranker.predict(table).sum()
+
     def test_evaluation_judges_the_consensus_and_not_its_parts(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(80, 4))

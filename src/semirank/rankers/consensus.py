@@ -264,9 +264,16 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         return self.teacher_._prototypes(self._encode_new(X))
 
     @available_if(_can_predict)
-    def predict(self, X: Any) -> np.ndarray:
-        """The teacher's predictions in the terms of y; label sets as 0/1 rows, ancestors included."""
-        return super().predict(X)
+    def predict(self, X: Any, *, threshold: float = 0.5) -> np.ndarray:
+        """The teacher's predictions in the terms of y; label sets as 0/1 rows, ancestors included.
+
+        Parameters
+        ----------
+        X : array, frame, sparse matrix or Table of shape (n_rows, n_features)
+        threshold : float in [0, 1], default=0.5
+            For label sets: labels with at least this share are predicted.
+        """
+        return super().predict(X, threshold=threshold)
 
     @available_if(_can_give_shares)
     def predict_proba(self, X: Any) -> np.ndarray:
