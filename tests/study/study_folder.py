@@ -7,9 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
+from semirank.study import Store
+from semirank.study.records import Record
+
 # Of the numbers of labels of the preset "quick", 200 and 500 are more than a training part has.
 N_ROWS = 90
 NAMES = ("Tiny classes", "Tiny numbers", "Tiny targets", "Tiny labels", "Tiny tree")
+
+
+def read_records(path: Path) -> list[Record]:
+    """Everything that a store has judged."""
+    with Store(path, read_only=True) as store:
+        return store.records()
 
 
 def write_folder(folder: Path, names: tuple[str, ...] = NAMES, n_rows: int = N_ROWS) -> Path:

@@ -12,9 +12,8 @@ import pytest
 from semirank.study import Store, run_study
 from semirank.study.plan import PRESETS, Study
 from semirank.study.run import plan_jobs
-from semirank.study.store import records
 
-from .study_folder import NAMES, write_folder
+from .study_folder import NAMES, read_records, write_folder
 
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")
@@ -43,7 +42,7 @@ def cluster():
 
 
 def timeless(path):
-    return [r._replace(seconds=0.0, tuning_seconds=0.0) for r in records(path)]
+    return [r._replace(seconds=0.0, tuning_seconds=0.0) for r in read_records(path)]
 
 
 def workers_of(cluster) -> dict[str, int]:

@@ -26,6 +26,7 @@ from semirank.study.rankings import JobRanking, unpacked
 from semirank.study.records import Record
 
 from ..optional import needs_pyarrow
+from .study_folder import read_records
 
 QUICK = Study(PRESETS["quick"], 0, None)
 
@@ -66,7 +67,7 @@ def filled(path, n_done: int = 2, n_failed: int = 1, n_missing: int = 1) -> list
 
 def test_what_is_written_comes_back(path):
     jobs = filled(path)
-    assert module.records(path) == [r for job in jobs[:2] for r in make_records(job)]
+    assert read_records(path) == [r for job in jobs[:2] for r in make_records(job)]
     with Store(path, read_only=True) as store:
         assert [row.state for row in store.jobs()] == ["done", "done", "failed", "missing"]
         assert store.preset_and_seed() == ("quick", 0)
@@ -76,12 +77,12 @@ def test_what_is_written_comes_back(path):
 
 def test_planning_twice_changes_nothing(path):
     jobs = filled(path)
-    before = module.records(path)
+    before = read_records(path)
     with Store(path, QUICK) as store:
         rows = store.jobs()
         store.add(jobs)
         assert store.jobs() == rows
-    assert module.records(path) == before
+    assert read_records(path) == before
 
 
 def test_a_job_is_claimed_once(path):
@@ -295,7 +296,7 @@ def test_a_claim_of_a_dead_run_is_not_shown_as_running(path, tmp_path):
     filled(elsewhere, 1, 0, 0)
     export_store(elsewhere, tmp_path / "export.csv")
     assert import_store(path, tmp_path / "export.csv") == (1, 1)
-    assert module.records(path) == module.records(elsewhere)
+    assert read_records(path) == read_records(elsewhere)
 
 
 def test_a_process_of_another_user_lives(monkeypatch):
@@ -330,7 +331,7 @@ def test_failed_jobs_wait_for_retry(path):
 def test_results_of_other_data_are_kept_until_retry(path):
     filled(path)
     newer = make_job(0, key="made of other data")
-    before = module.records(path)
+    before = read_records(path)
     with Store(path, QUICK) as store:
         store.add([newer])
         assert not store.claim(newer)
@@ -406,24 +407,24 @@ def test_a_damaged_store_is_told(path):
         file.seek(4096)
         file.write(b"\xff" * (path.stat().st_size - 8192))
     with pytest.raises(StoreError, match=r"is damaged|cannot be used") as caught:
-        module.records(path)
+        read_records(path)
     assert "\n" not in str(caught.value)
 
 
 def test_a_full_disk_loses_nothing(path):
     jobs = filled(path, n_done=2, n_missing=30)
-    before = module.records(path)
+    before = read_records(path)
     with Store(path, QUICK) as store:
         pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
         store._connection.execute(f"PRAGMA max_page_count = {pages + 1}")
         with pytest.raises(StoreError, match="the disk is full; what was finished is kept"):
             _finish_all(store, jobs)
-    kept = module.records(path)
+    kept = read_records(path)
     assert kept[: len(before)] == before
     assert len(kept) % 8 == 0
     with Store(path, QUICK) as store:  # there is room again
         _finish_all(store, jobs)
-    assert len(module.records(path)) == 8 * 32
+    assert len(read_records(path)) == 8 * 32
 
 
 def _finish_all(store: Store, jobs: list[Job]) -> None:
@@ -438,7 +439,7 @@ def test_a_store_that_cannot_be_written(path):
     path.chmod(0o400)
     path.parent.chmod(0o500)
     try:
-        assert len(module.records(path)) == 16
+        assert len(read_records(path)) == 16
         with pytest.raises(StoreError, match="cannot be"), Store(path, QUICK) as store:
             store.add([make_job(9)])
     finally:
@@ -458,7 +459,7 @@ def test_export_and_import_keep_everything(path, tmp_path, suffix):
     assert export_store(path, out) == 3
     first = out.read_bytes()
     assert import_store(other, out) == (3, 3)
-    assert module.records(other) == module.records(path)
+    assert read_records(other) == read_records(path)
     with Store(path, read_only=True) as a, Store(other, read_only=True) as b:
         assert b.jobs() == [row for row in a.jobs() if row.state != "missing"]
         assert b.preset_and_seed() == a.preset_and_seed()

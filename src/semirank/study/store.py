@@ -407,22 +407,6 @@ _TOLD = {
 }
 
 
-def records(path: str | PathLike[str]) -> list[Record]:
-    """All judged values of a store, in a fixed order.
-
-    Parameters
-    ----------
-    path : path
-        Of a store that :func:`semirank.study.run_study` made.
-
-    Returns
-    -------
-    list of Record
-    """
-    with Store(path, read_only=True) as store:
-        return store.records()
-
-
 def scratch_tables() -> sqlite3.Connection:
     """The empty tables of a store, in memory; what their constraints refuse belongs in no store."""
     connection = _connect(":memory:")
