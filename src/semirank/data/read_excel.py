@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..runtime.memory import ensure_room
 from ..runtime.messages import plural, short
+from ..runtime.optional import optional
 from .columns import FileColumns
 from .read_cells import Line, read_cells
 from .word_columns import Reading
@@ -20,12 +21,8 @@ _PER_BYTE = 10  # bytes of Python's objects for one of the unpacked XML
 
 def read_excel(path: Path, choose_kinds: Callable[[Sequence[str]], Reading]) -> FileColumns:
     """The columns of the first sheet of an Excel file; formulas count with the values they last had."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise ImportError(
-            f"Reading {path.name} needs openpyxl; install it with 'pip install semirank[excel]'."
-        ) from None
+    complaint = f"Reading {path.name} needs openpyxl; install it with 'pip install semirank[excel]'."
+    openpyxl = optional("openpyxl", complaint)
     try:
         with zipfile.ZipFile(path) as packed:
             ensure_room(

@@ -5,21 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..runtime.memory import ensure_room
+from ..runtime.optional import optional
 from .columns import FileColumns, arrow_column, unique_names
 
 
 def read_parquet(path: Path) -> FileColumns:
     """The columns of a Parquet file."""
+    complaint = f"Reading {path.name} needs pyarrow; install it with 'pip install pyarrow'."
+    pyarrow, parquet = (optional(module, complaint) for module in ("pyarrow", "pyarrow.parquet"))
     try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            f"Reading {path.name} needs pyarrow; install it with 'pip install pyarrow'."
-        ) from None
-    try:
-        size = pyarrow.parquet.read_metadata(path)
+        size = parquet.read_metadata(path)
         ensure_room(24.0 * size.num_rows * size.num_columns, f"The table in {path.name}")
-        table = pyarrow.parquet.read_table(path)
+        table = parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"{path.name} is no readable Parquet file ({reason}).") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..runtime.atomic_write import atomic_write
+from ..runtime.optional import optional
 from .columns import Column
 
 FORMATS = (".csv", ".tsv", ".parquet")
@@ -48,13 +49,8 @@ def _words(column: Column) -> list[str]:
 
 
 def _parquet(path: Path, names: Sequence[str], columns: Sequence[Column]) -> bytes:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(
-            f"Writing {path.name} needs pyarrow; install it with 'pip install pyarrow'."
-        ) from None
+    complaint = f"Writing {path.name} needs pyarrow; install it with 'pip install pyarrow'."
+    pyarrow, parquet = (optional(module, complaint) for module in ("pyarrow", "pyarrow.parquet"))
     arrays = []
     for column in columns:
         gaps = np.isnan(column.values)
@@ -66,5 +62,5 @@ def _parquet(path: Path, names: Sequence[str], columns: Sequence[Column]) -> byt
             words = [word or None for word in _words(column)]
             arrays.append(pyarrow.array(words, type=pyarrow.string()))
     buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(names)), buffer)
+    parquet.write_table(pyarrow.table(arrays, names=list(names)), buffer)
     return buffer.getvalue()

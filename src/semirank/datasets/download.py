@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..runtime.optional import optional
 from ..runtime.progress import Progress
 from .manifest import FILE, SIZES, Listed, check_files, file_sha256, open_listed, read_folder, sizes
 from .recipes import cook, digits, write_arff
@@ -184,11 +185,8 @@ def _names(said: str | list[str] | None) -> list[str]:
 
 def _download(url: str, checksum: str | None, path: Path) -> Path:
     """A file from an address, once its checksum has been found right."""
-    try:
-        import pooch
-        import requests
-    except ImportError:
-        raise ImportError("Fetching data needs pooch; install it with 'pip install pooch'.") from None
+    complaint = "Fetching data needs pooch; install it with 'pip install pooch'."
+    pooch, requests = (optional(module, complaint) for module in ("pooch", "requests"))
     pooch.get_logger().setLevel("WARNING")
     host = urlsplit(url).netloc
     # Not streamed: a failing download closes its connection only so, and the files are small.

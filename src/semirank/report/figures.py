@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..results.ranking import Ranking
 from ..runtime.atomic_write import atomic_write
+from ..runtime.optional import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,10 +145,7 @@ def _axes(width: float, height: float) -> Any:
 
 
 def _matplotlib(module: str) -> Any:
-    try:
-        return importlib.import_module(f"matplotlib.{module}")
-    except ImportError as error:
-        raise ImportError("plotting needs matplotlib: pip install 'semirank[plot]'.") from error
+    return optional(f"matplotlib.{module}", "plotting needs matplotlib: pip install 'semirank[plot]'.")
 
 
 def _label_rows(ax: Axes, names: Sequence[str]) -> None:

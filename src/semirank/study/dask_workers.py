@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
+from ..runtime.optional import optional
 from .job import Job, Study
 from .local_workers import Outcome, Workers, perform
 
@@ -38,16 +39,13 @@ class DaskWorkers(Workers):
     """
 
     def __init__(self, study: Study, address: str, n_workers: int) -> None:
-        try:
-            from distributed import Client, LocalCluster
-        except ImportError as error:
-            raise ImportError("--dask needs Dask; install semirank[study].") from error
+        distributed = optional("distributed", "--dask needs Dask; install semirank[study].")
         super().__init__()
         self._study = study
         self._sent: dict[Any, Sent] = {}
         self._cluster: Any = None
         if address == "local":
-            self._cluster = LocalCluster(
+            self._cluster = distributed.LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
@@ -58,7 +56,8 @@ class DaskWorkers(Workers):
                 silence_logs=logging.CRITICAL,
             )
         try:
-            self._client = Client(self._cluster or address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            scheduler = self._cluster or address
+            self._client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             told = f"There is no Dask scheduler at {address!r} ({' '.join(str(error).split())})"
             raise ValueError(f"{told}; give an address such as tcp://host:8786, or local.") from error

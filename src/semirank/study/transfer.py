@@ -19,6 +19,7 @@ from typing import Any, get_type_hints
 from ..results.csv_cells import csv_text, original_cell
 from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
+from ..runtime.optional import optional
 from .job import Job, Study
 from .plan import WORTH, find_preset, judged_values
 from .records import Record
@@ -254,9 +255,5 @@ def _read_parquet(path: Path) -> Iterable[dict[str, Any]]:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow; install semirank[study], or use .csv.gz.") from error
-    return pyarrow, parquet
+    complaint = "Parquet files need pyarrow; install semirank[study], or use .csv.gz."
+    return optional("pyarrow", complaint), optional("pyarrow.parquet", complaint)
