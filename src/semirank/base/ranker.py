@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -19,7 +18,7 @@ from ..data.target import Target
 from ..results.agreement import rank_numbers
 from ..results.ranking import Ranking
 from ..runtime.parallel import plain_interrupts
-from ..runtime.progress import Progress
+from ..runtime.progress import Progress, stopwatch
 from .estimator import EncodingBase
 
 
@@ -90,7 +89,7 @@ class RankerBase(SelectorMixin, EncodingBase):
     ) -> tuple[Table, Target, Callable[[str], None]]:
         """The first half of `fit`: X and y encoded, and a stopwatch that runs."""
         self.timings_: dict[str, float] = {}
-        step = self._stopwatch()
+        step = stopwatch(self.timings_)
         self._check()
         return *self._encode(X, y), step
 
@@ -113,17 +112,6 @@ class RankerBase(SelectorMixin, EncodingBase):
     ) -> Scores:
         """Compute the scores; `step(name)` writes the seconds since the last step to `timings_`."""
         raise NotImplementedError
-
-    def _stopwatch(self) -> Callable[[str], None]:
-        began = time.perf_counter()
-
-        def step(name: str) -> None:
-            nonlocal began
-            now = time.perf_counter()
-            self.timings_[name] = now - began
-            began = now
-
-        return step
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "feature_importances_")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..runtime.messages import plural, short, short_name
+from ..runtime.messages import first_names, plural, short
 from .columns import Column
 from .odd_features import odd_features
 from .table import Table
@@ -130,8 +130,8 @@ def remark_notes(remarks: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
             columns.setdefault(remark, []).append(name)
     notes = []
     for remark, names in columns.items():
-        some = ", ".join(map(short_name, names[:3])) + (", ..." if len(names) > 3 else "")
-        who = short(names[0]) if len(names) == 1 else f"each of {len(names)} columns ({some})"
+        several = f"each of {len(names)} columns ({first_names(names, 3)})"
+        who = short(names[0]) if len(names) == 1 else several
         notes.append(f"{who} {remark}")
     if len(notes) > _SHOWN_NOTES:
         more = plural(len(notes) - _SHOWN_NOTES, "more remark")
@@ -167,5 +167,5 @@ def _span(low: float, high: float) -> str:
 
 
 def _listed(values: Sequence[object]) -> str:
-    some = ", ".join(short_name(str(value)) for value in values[:_SHOWN_VALUES])
-    return f"{len(values)}: {some}" + (", ..." if len(values) > _SHOWN_VALUES else "") if values else ""
+    some = first_names([str(value) for value in values[: _SHOWN_VALUES + 1]], _SHOWN_VALUES)
+    return f"{len(values)}: {some}" if values else ""

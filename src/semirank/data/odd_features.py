@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..runtime.messages import short, short_name
+from ..runtime.messages import first_names, short
 from .cell_kinds import date_reader, holds_number
 from .missing_words import ALIKE, MISSING, as_number, look_alikes
 from .table import Table
@@ -32,8 +33,7 @@ def describe_features(table: Table) -> list[str]:
     notes = identifier_notes(table)
     for found, one, many in _idle(table):
         if count := int(found.sum()):
-            some = ", ".join(short_name(table.names[j]) for j in np.flatnonzero(found)[:3])
-            some += ", ..." if count > 3 else ""
+            some = first_names([table.names[j] for j in np.flatnonzero(found)], 3)
             notes.append(f"{count} of {len(found)} features {one if count == 1 else many} ({some})")
     return notes
 
@@ -59,10 +59,14 @@ def identifiers(table: Table) -> list[tuple[str, tuple[str, ...]]]:
     for (mask, one, many), (singular, plural) in zip(_names_of_rows(table), advice):
         if names := tuple(table.names[j] for j in np.flatnonzero(mask)):
             what = f"{one}: {singular}" if len(names) == 1 else f"{many}: {plural}"
-            drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
-            more = " ..." if len(names) > 3 else ""
-            found.append((f"{len(names)} of {len(mask)} features {what} ({drop}{more})", names))
+            found.append((f"{len(names)} of {len(mask)} features {what} ({drop_options(names)})", names))
     return found
+
+
+def drop_options(names: Sequence[str]) -> str:
+    """The options that leave features out, for the first of many."""
+    words = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
+    return f"{words} ..." if len(names) > 3 else words
 
 
 def value_remarks(table: Table) -> list[tuple[str, tuple[str, ...]]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..runtime.messages import plural, short, short_name
+from ..runtime.messages import first_names, plural, short, short_name
 from .missing_words import ALIKE, ask, doubtful, look_alikes
 from .target import Target
 from .tasks import NUMBERS, TASKS
@@ -78,8 +78,7 @@ def _named(target: Target) -> list[str]:
         return [f"the target is {short_name(target.names[0])}: {list_counts(counts)}"]
     if counts:
         return [f"the labels are {list_counts(counts)}"]
-    some = ", ".join(map(short_name, target.names[:_SHOWN_COUNTS]))
-    some += ", ..." if len(target.names) > _SHOWN_COUNTS else ""
+    some = first_names(target.names, _SHOWN_COUNTS)
     return [f"the target is {some}" if len(target.names) == 1 else f"the targets are {some}"]
 
 

@@ -15,7 +15,7 @@ def area(n_labeled: Sequence[float] | np.ndarray, scores: Sequence[float] | np.n
     Parameters
     ----------
     n_labeled : sequence of numbers, increasing
-    scores : sequence of float
+    scores : sequence of float, as many
 
     Returns
     -------
@@ -28,12 +28,6 @@ def area(n_labeled: Sequence[float] | np.ndarray, scores: Sequence[float] | np.n
     0.4
     """
     x, y = np.asarray(n_labeled, dtype=float), np.asarray(scores, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or len(x) == 0:
-        raise ValueError(
-            f"An area needs a score for every number of labels, got {y.shape} scores for {x.shape} numbers."
-        )
-    if not (np.isfinite(x).all() and np.isfinite(y).all() and (np.diff(x) > 0).all()):
-        raise ValueError("An area needs finite scores over increasing numbers of labels.")
     if len(x) == 1:
         return float(y[0])
     width = np.diff(x) / (x[-1] - x[0])

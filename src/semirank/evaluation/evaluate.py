@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -16,7 +15,7 @@ from ..data.given_data import given_data
 from ..data.tasks import TASKS
 from ..judging.data_warnings import data_warnings
 from ..results.evaluation import NO_RANKING, Evaluation, RankerScore
-from ..runtime.progress import Progress
+from ..runtime.progress import Progress, stopwatch
 from .cluster_hypothesis import cluster_hypothesis
 from .compared_methods import Method, as_methods, asked_method, unlike, usual_comparison
 from .curves import addition_sizes, enough_features
@@ -131,7 +130,8 @@ def evaluate(
         "quick": quick, "more_labels": more_labels,
     }  # fmt: skip
     check_parameters(_CONSTRAINTS, given)
-    clock = _Clock()
+    timings: dict[str, float] = {}
+    clock = stopwatch(timings)
     seed = seed_of(random_state)
     reading = {"categorical_features": categorical_features}
     X, y = given_data(X, y, target, None, reading)
@@ -201,20 +201,8 @@ def evaluate(
         n_repeats=n_repeats,
         seed=seed,
         notes=notes,
-        timings=clock.seconds,
+        timings=timings,
     )
-
-
-class _Clock:
-    """Seconds per step."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.last = time.perf_counter()
-
-    def __call__(self, step: str) -> None:
-        now = time.perf_counter()
-        self.seconds[step], self.last = now - self.last, now
 
 
 def _protocol(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..data.odd_features import identifiers
+from ..data.odd_features import drop_options, identifiers
 from ..data.summary import ONE_CLASS, target_counts
 from ..data.table import Table
 from ..data.target import Target
-from ..runtime.messages import short, short_name
+from ..runtime.messages import first_names, short
 from .labelled_rows import labeled_differ, same_rows
 from .telltale import Told, telling_holes, telling_values
 
@@ -83,7 +82,7 @@ def _leaks(table: Table, target: Target) -> Iterator[DataWarning]:
         else:
             sure = f"{some[0].share:.3f} of 1 explained"
             does = f"gives {of} away: alone it predicts held-out labels almost perfectly ({sure})"
-        unless = f"leave it out unless it is known before the target is ({_drop(names)})"
+        unless = f"leave it out unless it is known before the target is ({drop_options(names)})"
         yield DataWarning("leak", f"{_each(names)} {does}; {unless}", names)
 
 
@@ -103,8 +102,8 @@ def _shift(table: Table, labeled: np.ndarray) -> Iterator[DataWarning]:
         names = tuple(table.names[j] for j in found.features[:_KEPT])
         text = (
             "labelled rows differ from unlabelled ones: a classifier finds the labelled one of a pair in "
-            f"{100 * found.auc:.0f} of 100 cases, most by {_listed(names)}; the ranking holds for rows like "
-            "the labelled ones"
+            f"{100 * found.auc:.0f} of 100 cases, most by {first_names(names, _SHOWN)}; the ranking holds "
+            "for rows like the labelled ones"
         )
         yield DataWarning("shift", text, names)
 
@@ -129,17 +128,12 @@ def _of(target: Target, found: Sequence[Told]) -> str:
     names = list(dict.fromkeys(target.names[told.column] for told in found if told.column >= 0))
     if len(target.names) == 1 or not names:
         return "the target"
-    return _listed(names)
+    return first_names(names, _SHOWN)
 
 
 def _each(names: Sequence[str]) -> str:
-    return short(names[0]) if len(names) == 1 else f"each of {len(names)} features ({_listed(names)})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(short_name, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
-
-
-def _drop(names: Sequence[str]) -> str:
-    words = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
-    return f"{words} ..." if len(names) > 3 else words
+    return (
+        short(names[0])
+        if len(names) == 1
+        else f"each of {len(names)} features ({first_names(names, _SHOWN)})"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 _SHOWN = 60  # characters of a quoted value
@@ -35,6 +35,17 @@ def short_name(text: str) -> str:
     """
     shown = short(text)
     return shown[1:] if shown.endswith("...") else shown[1:-1]
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """The first names of a list, and an ellipsis where there are more.
+
+    Examples
+    --------
+    >>> first_names(["size", "colour"], 3), first_names(["size", "colour", "weight"], 2)
+    ('size, colour', 'size, colour, ...')
+    """
+    return ", ".join(map(short_name, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def plural(count: int, noun: str) -> str:

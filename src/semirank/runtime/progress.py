@@ -53,6 +53,18 @@ def log_lines(every: float = 5.0) -> Progress:
     return report
 
 
+def stopwatch(seconds: dict[str, float]) -> Callable[[str], None]:
+    """A function that notes under the name of a step the seconds since the last one."""
+    began = time.perf_counter()
+
+    def step(name: str) -> None:
+        nonlocal began
+        now = time.perf_counter()
+        seconds[name], began = now - began, now
+
+    return step
+
+
 def duration(seconds: float) -> str:
     """A time for the reader.
 
