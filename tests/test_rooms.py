@@ -179,7 +179,7 @@ def test_an_import_against_the_order_is_found(file, code, found, tmp_path):
 @pytest.mark.parametrize(
     ("file", "code"),
     [
-        ("cli/main.py", "from ..study.plan import FAMILIES\nfrom ..api import rank"),
+        ("cli/main.py", "from ..study.plan import PRESETS\nfrom ..api import rank"),
         ("api.py", "from .rankers.forest import ForestRanker\nfrom .cli import main"),
         ("results/files.py", "def save():\n    from ..report.html import render"),
         ("data/table.py", "from .. import __version__\nfrom .target import Target\nimport numpy.random"),

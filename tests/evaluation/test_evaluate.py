@@ -447,6 +447,9 @@ class TestDetails:
         found = evaluate(X, y, method=one_alone, methods=first, **small)
         assert {r.name for r in found.rankers} == {"one_alone", "first b c", "first d", NO_RANKING}
         assert found.ranking.scores.tolist() == [1.0] * X.shape[1]
+        alike = {"forest": label_correlation, "forest big": first}
+        found = evaluate(X, y, method=one_alone, methods=alike, **small)
+        assert {r.name for r in found.rankers[1:-1]} == {"forest", "forest big b c", "forest big d"}
         with pytest.raises(ValueError, match="each ranking its own"):
             evaluate(X, y, method=one_alone, methods={"a": first, "a b": second}, **small)
         with pytest.raises(ValueError, match="Two methods are called 'one_alone'"):

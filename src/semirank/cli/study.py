@@ -214,13 +214,13 @@ def import_(
 @study.command()
 def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Write the tables, beside the paper's figures, as Markdown and CSV."""
-    from ..study.plan import WORTH
+    from ..study.plan import WORTH_NAME
     from ..study.tables import write_tables
     from ..study.worth_page import write_worth_tables
 
     found, jobs, preset, seed = _finished(store)
     properties = _properties(store, data)
-    if preset == WORTH:
+    if preset == WORTH_NAME:
         _tell(write_worth_tables(found, _made(out), jobs=jobs, properties=properties, seed=seed))
     else:
         _tell(write_tables(found, _made(out), jobs=jobs, properties=properties))
@@ -230,12 +230,12 @@ def tables(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
 def figures(store: StoreFile, out: OutFolder, data: Clustered = None) -> None:
     """Draw the curves over the number of labels and the critical-difference diagrams."""
     from ..study.figures import write_figures
-    from ..study.plan import WORTH
+    from ..study.plan import WORTH_NAME
     from ..study.worth_figures import write_worth_figures
     from ..study.worth_page import worth_results
 
     found, jobs, preset, seed = _finished(store)
-    if preset == WORTH:
+    if preset == WORTH_NAME:
         results, _, _ = worth_results(found, jobs, seed)
         _tell(write_worth_figures(results, _made(out), _properties(store, data)))
     else:
@@ -296,14 +296,14 @@ def _words(now: RunProgress) -> str:
 
 def _finished(store: Path, *, for_page: bool = False) -> tuple[list[Record], list[Job], str, int]:
     """What was judged, all jobs, the preset and the seed; the page is of the paper's experiment alone."""
-    from ..study.plan import WORTH
+    from ..study.plan import WORTH_NAME
     from ..study.store import Store
 
     with Store(store, read_only=True) as opened:
         preset, seed = opened.preset_and_seed()
-        if for_page and preset == WORTH:
+        if for_page and preset == WORTH_NAME:
             raise ValueError(
-                f"{store} holds the preset {WORTH!r}, which has tables and figures, but no page."
+                f"{store} holds the preset {WORTH_NAME!r}, which has tables and figures, but no page."
             )
         _warn_of_losses(opened)
         found, jobs = opened.records(), opened.jobs()

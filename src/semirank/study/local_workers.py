@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .job import Job, Study
-from .plan import WORTH
+from .plan import WORTH_NAME
 from .records import Record
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def perform(job: Job, study: Study) -> Outcome:
     from .jobs import prepare_job, run_job
     from .worth_jobs import prepare_worth_job, run_worth_job
 
-    if study.preset.name == WORTH:
+    if study.preset.name == WORTH_NAME:
         prepare_job, run_job = prepare_worth_job, run_worth_job
     began = time.perf_counter()
     try:

@@ -21,11 +21,11 @@ RESULT_VERSION = 1
 
 # The paper's methods and scores; those that were added to semirank later are no part of its experiment.
 # Forests are told apart by their ensembles; their scores are in the order of the paper's tables.
-FAMILIES = (*ENSEMBLES, "relief", "laplace")
+PAPER_FAMILIES = (*ENSEMBLES, "relief", "laplace")
 FOREST_SCORES = ("genie3", "rforest", "symbolic")
 SCORES = (*FOREST_SCORES, "relief", "laplace")
 # "equal" is no ranking at all, every weight 1: what the judge's pool does on its own (Def. 2.2).
-JOB_FAMILIES = (*FAMILIES, "equal")
+JOB_FAMILIES = (*PAPER_FAMILIES, "equal")
 SIDES = {"ssl": True, "sl": False}  # side -> use_unlabeled
 
 # The forests of the preset `paper` are those of `semirank.rank(..., preset="paper")`.
@@ -57,22 +57,22 @@ PRESETS = {
     )
 }
 # Its numbers are in a module of its own: it judges rankings in another way (Def. 2.6).
-WORTH = "worth"
-PRESET_NAMES = (*PRESETS, WORTH)
+WORTH_NAME = "worth"
+PRESET_NAMES = (*PRESETS, WORTH_NAME)
 
 
 def find_preset(name: str) -> Preset:
     """The preset of that name."""
-    if known_name(name, PRESET_NAMES, "preset") == WORTH:
-        from .worth_plan import WORTH as preset
+    if known_name(name, PRESET_NAMES, "preset") == WORTH_NAME:
+        from .worth_plan import WORTH
 
-        return preset
+        return WORTH
     return PRESETS[name]
 
 
 def find_families(names: Iterable[str], preset: str = "quick") -> tuple[str, ...]:
     """The families of these names, in the usual order; all of them where none is named."""
-    if preset == WORTH:
+    if preset == WORTH_NAME:
         from .worth_plan import worth_families
 
         return worth_families(names)
@@ -82,7 +82,7 @@ def find_families(names: Iterable[str], preset: str = "quick") -> tuple[str, ...
 
 def left_out_families(preset: str) -> list[str]:
     """Which families cannot be run here though they belong to a preset, in words."""
-    if preset != WORTH:
+    if preset != WORTH_NAME:
         return []
     from .worth_plan import absent_peers
 
@@ -116,7 +116,7 @@ def fits(family: str, task: str) -> bool:
 
 def jobs_of(data: StudyData, study: Study, families: Sequence[str] = JOB_FAMILIES) -> list[Job]:
     """The jobs of one data set."""
-    if study.preset.name == WORTH:
+    if study.preset.name == WORTH_NAME:
         from .worth_plan import worth_jobs
 
         return worth_jobs(data, study, families)
@@ -138,7 +138,7 @@ def job_order(job: Job, study: Study) -> tuple[Any, ...]:
 
     An unfinished run covers many data sets; the jobs of one data set and family stay together.
     """
-    if study.preset.name == WORTH:
+    if study.preset.name == WORTH_NAME:
         from .worth_plan import worth_order
 
         return worth_order(job, study)

@@ -20,7 +20,7 @@ from ..evaluation.curves import area
 from ..judging.knn_judge import POOLS
 from ..rankers.methods import ENSEMBLES
 from .paper import known_stand_ins, paper_names
-from .plan import FAMILIES, FOREST_SCORES, SCORES, SIDES
+from .plan import FOREST_SCORES, PAPER_FAMILIES, SCORES, SIDES
 from .records import Record
 from .statistics import rank_rows
 
@@ -203,7 +203,7 @@ class Results:
             if key.dataset in names:
                 found[self.about[key.dataset].group].add(getattr(key, of))
         everywhere = set.intersection(*found.values()) if found else set()
-        return tuple(name for name in (SCORES if of == "score" else FAMILIES) if name in everywhere)
+        return tuple(name for name in (SCORES if of == "score" else PAPER_FAMILIES) if name in everywhere)
 
     def differences(self, definition: str, k: int) -> list[Difference]:
         """Semi-supervised minus supervised, for all data sets and scores that have both."""

@@ -1,4 +1,4 @@
-"""Stores as files: all that lets a run go on elsewhere as CSV or Parquet, and rankings as arrays.
+"""Stores as files: what a run needs to go on elsewhere as CSV or Parquet, and rankings as arrays.
 
 A CSV or Parquet file has one row per judged value.
 """
@@ -21,7 +21,7 @@ from ..runtime.atomic_write import atomic_write
 from ..runtime.messages import short
 from ..runtime.optional import optional
 from .job import Job, Study
-from .plan import WORTH, find_preset, judged_values
+from .plan import WORTH_NAME, find_preset, judged_values
 from .records import Record
 from .store import NEW_JOB, OF_RANKING, Store, insert_results, scratch_tables
 
@@ -60,8 +60,10 @@ def export_store(store: str | PathLike[str], out: str | PathLike[str], *, short:
         jobs = {job.place: job for job in opened.jobs() if job.state in ("done", "failed")}
         found = opened.records()
     if short:
-        if preset != WORTH:
-            raise ValueError(f"Only records of the preset {WORTH!r} have a short form, not of {preset!r}.")
+        if preset != WORTH_NAME:
+            raise ValueError(
+                f"Only records of the preset {WORTH_NAME!r} have a short form, not of {preset!r}."
+            )
         from .worth_records import short_form
 
         jobs, found = short_form(jobs, found, seed)
@@ -204,7 +206,7 @@ def _fault(job: Job, records: list[Record], study: Study) -> str | None:
     """What is wrong with the values of a finished job."""
     from .worth_plan import worth_values
 
-    is_worth = study.preset.name == WORTH
+    is_worth = study.preset.name == WORTH_NAME
     expected = worth_values(job) if is_worth else judged_values(job.family, study.preset)
     found = {(r.side, r.score, r.pool, r.k) for r in records}
     if missing := expected - found:
