@@ -33,7 +33,7 @@ _PLAIN |= dict.fromkeys("▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
 
 
 def speak_plainly() -> None:
-    """Where the output knows fewer characters than ours (cp1252, ASCII), others stand for them."""
+    """Where the output lacks some of our characters (cp1252, ASCII), plain ones stand in for them."""
     codecs.register_error("semirank", _plain_characters)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":

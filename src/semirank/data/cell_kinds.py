@@ -120,7 +120,7 @@ def holds_number(word: str) -> bool:
 
 
 def date_reader(words: Iterable[str]) -> tuple[Callable[[str], float | None], bool]:
-    """A function from a word to its days since 1970-01-01, and whether day and month were told by guess.
+    """A function from a word to its days since 1970-01-01, and whether telling day from month was a guess.
 
     Of 3/4/2020 the first number is the month, unless one of the words has a first number above 12.
 

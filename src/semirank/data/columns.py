@@ -26,7 +26,7 @@ class Column(NamedTuple):
     """One column as read.
 
     kind is "number" (values are the numbers), "bool" (0/1), or "text" and "category" (codes of
-    `categories`); NaN where missing. dtype is what the user's own values are made of. remarks say what is odd
+    `categories`); NaN where missing. dtype is that of the user's own values. remarks say what is odd
     about the column, as sentences that begin with their verb.
     """
 

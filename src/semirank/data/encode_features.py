@@ -53,7 +53,7 @@ def encode_features(
     notes : list of str, optional
         Collects sentences about features that can play no part.
     remarks : dict, optional
-        Collects what reading has to say of single features.
+        Collects remarks on single features, by name.
 
     Returns
     -------

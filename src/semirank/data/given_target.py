@@ -133,7 +133,7 @@ def hide(column: Column, unlabeled: object) -> Column:
 
 
 def hide_words(column: Column, hidden: Counter[object] | None = None) -> Column:
-    """The column with words for missing values as holes; `hidden` counts them, but for empty ones."""
+    """The column with words for missing values as holes; `hidden` counts all but the empty ones."""
     words = {i: c for i, c in enumerate(column.categories or ()) if isinstance(c, str) and c in MISSING}
     for code, word in words.items():
         if hidden is not None and word:

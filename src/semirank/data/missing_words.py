@@ -1,4 +1,4 @@
-"""Words that stand for a missing value, words and numbers that may, and words that may be one."""
+"""Words that stand for a missing value, words and numbers that may, and words that look alike."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def drop_options(names: Sequence[str]) -> str:
 
 
 def value_remarks(table: Table) -> list[tuple[str, tuple[str, ...]]]:
-    """Features whose values are hardly meant as they were taken, with what is odd about them.
+    """Features whose values were probably meant otherwise, with what is odd about them.
 
     Examples
     --------

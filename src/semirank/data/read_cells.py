@@ -54,7 +54,7 @@ class _Body(NamedTuple):
     lines: list[int]
     ignored: set[int]
     words: set[int]  # columns that hold words
-    marked: list[int]  # rows as long as the others that begin as comments do
+    marked: list[int]  # rows that begin as comments do, but are as long as the others
 
 
 def read_cells(

@@ -49,7 +49,7 @@ def _without_quotes(text: str, delimiter: str) -> str:
 
 
 def _rows(text: str, offset: int, delimiter: str, file: str) -> Iterator[tuple[int, list[str] | Line]]:
-    """The rows with their lines; blank lines are none."""
+    """The rows, each with the number of its line; blank lines are no rows."""
     if '"' not in text:
         wide = text.count(delimiter, 0, text.find("\n") + 1) >= WIDE and delimiter.isascii()
         for number, line in enumerate(text.split("\n"), offset + 1):

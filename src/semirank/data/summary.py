@@ -83,7 +83,7 @@ def _named(target: Target) -> list[str]:
 
 
 def target_questions(target: Target) -> list[str]:
-    """What may not be meant as it was understood: values that look like "unknown", names that look alike."""
+    """What may have been meant otherwise: values that look like "unknown", names that look alike."""
     task = TASKS[target.task]
     if task.kind == NUMBERS:
         return _doubtful_numbers(target)

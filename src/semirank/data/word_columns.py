@@ -176,7 +176,7 @@ def _as_numbers(column: _Words, numbers: Mapping[str, float | None], remarks: It
 
 
 def number_column(values: np.ndarray, remarks: tuple[str, ...] = ()) -> Column:
-    """A column of numbers, made of int where all are whole."""
+    """A column of numbers, whose dtype is that of integers where all are whole."""
     known = values[~np.isnan(values)]
     whole = len(known) and np.isfinite(known).all() and (known == np.floor(known)).all()
     return Column("number", values, None, np.dtype(np.int64 if whole else np.float64), remarks)

@@ -189,7 +189,7 @@ def _download(url: str, checksum: str | None, path: Path) -> Path:
     pooch, requests = (optional(module, complaint) for module in ("pooch", "requests"))
     pooch.get_logger().setLevel("WARNING")
     host = urlsplit(url).netloc
-    # Not streamed: a failing download closes its connection only so, and the files are small.
+    # Not streamed, since a failed stream would leave its connection open, and the files are small.
     get = pooch.HTTPDownloader(timeout=TIMEOUT, stream=False, chunk_size=1 << 20)
     try:
         pooch.retrieve(url, checksum, fname=path.name, path=path.parent, downloader=get)

@@ -168,7 +168,7 @@ def _given(item: dict[str, Any], key: str, kind: Any, place: str) -> Any:
 
 
 def _check_text(text: str, place: str) -> None:
-    """Refuse names that no file and no terminal takes: control characters, halves of pairs."""
+    """Refuse names that no file and no terminal takes: control characters, halves of surrogate pairs."""
     if not text.isprintable():
         raise ValueError(f"{place} has the name {short(text)}, with characters that cannot be shown.")
 

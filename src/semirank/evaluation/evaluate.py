@@ -66,9 +66,9 @@ def evaluate(
 
     The labelled rows are dealt into folds, several times over. Each fold is taken away in turn, rows and
     labels; the method ranks the features from what is left, once with the unlabelled rows and once without
-    them, with the same seed. So what the unlabelled rows do is what your own unlabelled rows do. The rankings
-    are judged by predictions for the fold; who predicts sees labelled rows alone, the same for both sides, so
-    a difference is due to the ranking. Intervals (95 %) come from a jackknife over the labelled rows.
+    them, with the same seed: the difference is what your own unlabelled rows do. The rankings are judged by
+    predictions for the fold; who predicts sees labelled rows alone, the same for both sides, so a difference
+    is due to the ranking. Intervals (95 %) come from a jackknife over the labelled rows.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
     trained: np.ndarray | None = None
 
     def minus(self, other: Estimate) -> Estimate:
-        """The difference; an estimate without `trained` was not learnt, as a guess."""
+        """The difference. Nothing was learnt for an estimate without `trained`, such as that of a guess."""
         trained = self.trained
         if trained is not None and other.trained is not None:
             trained = trained - other.trained

@@ -41,7 +41,7 @@ class DataWarning(NamedTuple):
 
 
 def data_warnings(table: Table, target: Target) -> list[DataWarning]:
-    """Everything that is conspicuous; nothing depends on chance, and large data are sampled.
+    """Everything that is conspicuous; of large data a sample is looked at, always the same.
 
     Examples
     --------

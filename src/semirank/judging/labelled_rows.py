@@ -116,7 +116,7 @@ def _each_feature(
     both = ones + zeros
     expected = [np.where(both > 0, both * n / (n1 + n0), 1.0) for n in (n1, n0)]
     terms = sum((part - e) ** 2 / e * (both > 0) for part, e in zip((ones, zeros), expected))
-    # Bins with less than five expected rows on a side would make the test too sure of itself.
+    # Bins with fewer than five expected rows on a side would make the test find differences too often.
     fit = np.minimum(*expected) * (both > 0) >= 5
     degrees = np.add.reduceat(fit, start[:-1], dtype=int) - 1
     chi = np.add.reduceat(np.where(fit, terms, 0.0), start[:-1])

@@ -23,7 +23,8 @@ MIN_SHARE = 0.9  # held-out R2 from which on classes and labels count as given a
 MIN_SHARE_NUMBERS = 0.995
 CHANCE = 1e-3  # how often, at most, data without such a feature may seem to have one
 CHANCE_MISSING = 1e-2
-MIN_POSITIVE = 10  # rows with a label, and without: rarer ones some feature of a large table matches
+# Rows with a label, and rows without: rarer labels match some feature of a large table by chance.
+MIN_POSITIVE = 10
 MIN_POSITIVE_SAME = 5  # the same for a feature that is the label
 MIN_MISSING = 5  # rows that miss the feature, and rows that do not
 MIN_MISSING_SHARE = 0.1  # R2 from which on being missing tells something worth saying

@@ -199,7 +199,7 @@ class SquaredSearch:
         query, u = self.query[block], self.u[block]
         left = np.empty((len(u), self.right.shape[1]), np.float32)
         np.multiply(self.left[block], self.scale, out=left[:, :-2])
-        # Rounding of the product (Cauchy-Schwarz), of its float32 factors and of u and v, generously.
+        # A generous bound on the rounding of the product (Cauchy-Schwarz), its float32 factors, u and v.
         bound = _norms(left[:, :-2]) * self.size[0] + np.abs(u) + self.size[1]
         bound *= (2 * (left.shape[1] + query.shape[1]) + 32) * 2.0**-24
         left[:, -2], left[:, -1] = u, 1.0

@@ -17,6 +17,6 @@ def as_shares(importances: np.ndarray) -> np.ndarray:
     """
     cut = np.maximum(importances, 0.0)
     largest = cut.max(axis=0, initial=0.0)
-    cut = cut / np.where(largest > 0, largest, 1.0)  # the sum of large numbers would be none
+    cut = cut / np.where(largest > 0, largest, 1.0)  # so that the sum of very large numbers does not overflow
     total = cut.sum(axis=0)
     return np.where(total > 0, cut / np.where(total > 0, total, 1.0), 1.0 / max(len(importances), 1))

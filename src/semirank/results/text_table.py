@@ -51,7 +51,7 @@ def visible(text: str) -> str:
 
 
 def _steers(character: str) -> bool:
-    """Whether it is a control character, one for the direction of writing, or a lone half of a pair."""
+    """Whether it is a control character, one for the direction of writing, or half of a surrogate pair."""
     if character in "\n\t":
         return False
     return character in _BIDI or unicodedata.category(character) in ("Cc", "Cs")

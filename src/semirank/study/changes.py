@@ -34,9 +34,10 @@ def changes_for_relief(
 ) -> dict[int, tuple[str, ...]]:
     """For every number of labels, with the seed of its job: does Relief leave features out (Def. 1.6)?
 
-    Among all training rows, a feature that does not vary counted in the mean that every distance is. Among
-    labelled rows alone, in the supervised counterpart and its folds, only the order of the distances matters.
-    A feature of which all are at distance 0 did not change it, but a nominal one with missing values did.
+    Among all training rows, a feature that does not vary took part in every distance, which is a mean.
+    Among labelled rows alone, in the supervised counterpart and its folds, only the order of the distances
+    matters. A feature on which all rows are at distance 0 left that order as it was, but a nominal one with
+    missing values did not.
     """
     table = X.take(fold.train)
     if not _all_vary(table.values):

@@ -28,7 +28,7 @@ class StudyTable:
     notes : sequence of str
         What the figures rest on, and what is missing.
     digits : int
-        Decimals of fractions, except in the CSV file and where they would show 0 for more than that.
+        Decimals of fractions; more in the CSV file, and where a fraction above 0 would be shown as 0.
     signed : frozenset of str
         Columns with a + before fractions above 0.
     bold : frozenset of (row, column)

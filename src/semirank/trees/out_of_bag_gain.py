@@ -52,7 +52,7 @@ def per_target_gain_oob(tree, known, total, out_known, out_total, prototype, out
 
 @kernel
 def children_first(tree):
-    """The nodes, each after its children, and how many subtrees are finished but not joined at most.
+    """The nodes, each after its children, and the most subtrees that ever wait, finished, to be joined.
 
     The larger of two subtrees comes first: what is open then grows with the logarithm of the tree's size.
     """

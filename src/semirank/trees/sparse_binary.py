@@ -52,7 +52,7 @@ def find_bits(tests: Tests) -> Bits | None:
         return None
     low, high = codes.min(axis=1), codes.max(axis=1)
     varies = low < high
-    # Codes further apart are those of a nominal feature, of which extra trees draw the left one.
+    # Codes further apart are those of a nominal feature, where extra trees draw the side of each.
     if not varies.any() or (high > low + 1).any():
         return None
     ones = codes[varies] == high[varies, None]
