@@ -72,6 +72,7 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
     """
     from ..datasets.manifest import SIZES, sizes
     from ..datasets.registry import available, data_folder, find, open_dataset
+    from ..results.text_table import text_table
 
     entry = find(name, data_folder(data))
     why = available(data).why()
@@ -94,9 +95,7 @@ def info(name: Name, data: Data = None, as_json: Json = False) -> None:
         rows += [[f"here: {SIZES[key]}", str(value)] for key, value in here.items() if key in SIZES]
         rows += [["here: rows of the train part", str(opened.n_train)]] if opened.n_train else []
         rows.append(["sha256", opened.sha256])
-    width = max(len(row[0]) for row in rows)
-    for label, value in rows:
-        print(f"{label.ljust(width)}  {value}")
+    print(text_table(rows[0], rows[1:]))
 
 
 @datasets.command()
