@@ -9,6 +9,8 @@ import numpy as np
 from ..data.scaling import in_range, ranges
 from ..data.target import Target
 
+_BLOCK = 2048  # label sets that are compared with all others at a time
+
 
 class TargetSpace(NamedTuple):
     """Target variables scaled so that the distance kernels need no task.
@@ -54,14 +56,15 @@ def target_space(target: Target) -> TargetSpace:
     return TargetSpace(np.ascontiguousarray(in_range(values, *ranges(values))), target.weights, MEAN)
 
 
-def largest_difference(members: np.ndarray, weights: np.ndarray, block: int = 2048) -> float:
+def largest_difference(members: np.ndarray, weights: np.ndarray) -> float:
     """Largest sum of weights over the symmetric difference of two of these label sets (0/1 rows)."""
     sets = np.unique(members, axis=0)
     size = sets @ weights
     weighted = sets * weights
     largest = 0.0
-    for start in range(0, len(sets), block):
-        both = weighted[start : start + block] @ sets.T
-        largest = max(largest, float((size[start : start + block, None] + size - 2.0 * both).max()))
+    for start in range(0, len(sets), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        both = weighted[part] @ sets.T
+        largest = max(largest, float((size[part, None] + size - 2.0 * both).max()))
     # Below the smallest weight there is only rounding: all sets are the same.
     return largest if largest > 0.5 * weights.min() else 0.0

@@ -74,10 +74,10 @@ def evaluation(found: Evaluation) -> Any:
     return figure
 
 
-def save_figure(figure: Any, path: str | PathLike[str], dpi: int = 150) -> None:
+def save_figure(figure: Any, path: str | PathLike[str]) -> None:
     """Write a figure in the format of the extension, whole or not at all."""
     picture = io.BytesIO()
-    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=dpi)
+    figure.savefig(picture, format=Path(path).suffix[1:].lower(), dpi=150)
     atomic_write(path, picture.getvalue())
 
 

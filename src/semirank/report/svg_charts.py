@@ -138,8 +138,8 @@ def framed(css: str, head: str, body: Iterable[str]) -> str:
     return f'<table class="{css}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
 
 
-def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Round numbers inside [low, high].
+def ticks(low: float, high: float) -> list[float]:
+    """About five round numbers inside [low, high].
 
     Examples
     --------
@@ -148,7 +148,7 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     """
     if not high > low:
         return [low]
-    rough = (high - low) / wanted
+    rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -71,12 +71,12 @@ def aligned(values: np.ndarray) -> list[str]:
     return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails)]
 
 
-def clipped(text: str, width: int = 48) -> str:
-    """The text cut to `width` characters, the last one an ellipsis where something was cut."""
-    return text if len(text) <= width else text[: width - 1] + "…"
+def clipped(text: str) -> str:
+    """The text cut to 48 characters, the last one an ellipsis where something was cut."""
+    return text if len(text) <= 48 else text[:47] + "…"
 
 
-def bar(share: float, width: int = 20) -> str:
-    """A bar in eighths of a block, `width` blocks long where the share is 1."""
-    eighths = round(max(share, 0.0) * width * 8)
+def bar(share: float) -> str:
+    """A bar in eighths of a block, 20 blocks long where the share is 1."""
+    eighths = round(max(share, 0.0) * 20 * 8)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

@@ -36,15 +36,15 @@ def show_progress(quiet: bool = False) -> Iterator[Progress | None]:
         yield log_lines()
 
 
-def log_lines(every: float = 5.0) -> Progress:
-    """At most one line in `every` seconds, with the time left; work that is over before that stays silent."""
+def log_lines() -> Progress:
+    """At most one line in five seconds, with the time left; work that is over before that stays silent."""
     began: dict[str, tuple[float, int]] = {}  # when work was first heard of, and how far it was
     last: dict[str, float] = {}
 
     def report(done: int, total: int, what: str) -> None:
         now = time.monotonic()
         start, first = began.setdefault(what, (now, done))
-        if now - last.setdefault(what, now) >= every:
+        if now - last.setdefault(what, now) >= 5.0:
             last[what] = now
             left = (now - start) / (done - first) * (total - done) if done > first else 0.0
             more = f", about {duration(left)} left" if left >= 1 else ""
