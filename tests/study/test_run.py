@@ -24,10 +24,9 @@ from semirank.study import run as module
 from semirank.study.local_workers import LocalWorkers, Outcome, perform
 from semirank.study.plan import PRESETS, Job, Study
 from semirank.study.records import Record
-from semirank.study.store import records
 
 from ..optional import needs_psutil
-from .study_folder import NAMES, write_folder
+from .study_folder import NAMES, read_records, write_folder
 
 CHEAP = ["equal", "relief"]
 
@@ -48,7 +47,7 @@ def undisturbed(folder, tmp_path_factory):
 
 def timeless(path: Path) -> list[Record]:
     """The records without what differs from run to run."""
-    return [r._replace(seconds=0.0, tuning_seconds=0.0) for r in records(path)]
+    return [r._replace(seconds=0.0, tuning_seconds=0.0) for r in read_records(path)]
 
 
 def states(path: Path) -> dict[str, int]:
@@ -308,7 +307,7 @@ def test_processes_that_do_not_start_stop_the_run(folder, tmp_path, monkeypatch)
 def test_only_what_was_asked_for_is_done(folder, tmp_path, inline):
     path = tmp_path / "study.sqlite"
     run_study(store=path, data=folder, only=["tiny NUMBERS"], methods=["laplace", "equal"])
-    assert {(r.dataset, r.family) for r in records(path)} == {
+    assert {(r.dataset, r.family) for r in read_records(path)} == {
         ("Tiny numbers", "laplace"),
         ("Tiny numbers", "equal"),
     }
@@ -471,7 +470,7 @@ def test_commands(folder, tmp_path, call):
     assert call("export", "--store", path, "--out", out)[0] == 0
     code, shown, told = call("import", out, "--store", other)
     assert (code, told) == (0, f"33 of 33 jobs were new to {other}\n")
-    assert records(other) == records(path)
+    assert read_records(other) == read_records(path)
     code, shown, told = call("run", "--store", other, "--data", folder, "-m", "equal")
     assert "jobs: 0 done, 33 were done already" in told.splitlines()
     assert call("export", "--store", path)[2].startswith("error: There is nothing to write; name a file")
@@ -576,7 +575,7 @@ def test_rankings_are_kept_and_exported(folder, tmp_path, inline, call):
     assert (found["preset"], found["seed"], len(found["start"])) == ("quick", 0, 37)
     data = open_dataset("Tiny numbers", folder)
     folds = folds_of(data, Study(PRESETS["quick"], 0, folder))
-    values = {r[:5] + r[7:12]: r.value for r in records(path)}
+    values = {r[:5] + r[7:12]: r.value for r in read_records(path)}
     about = ("Tiny numbers", "regression", "STR")
     for i in range(36):
         place = [found[name][i].item() for name in ("fold", "n_labeled", "family", "side", "score")]
@@ -760,7 +759,7 @@ def test_coverage_is_that_of_the_plan(folder, tmp_path, inline):
         )
         store.add([Job("Tiny tree", 0, 50, "relief", "hierarchical", "HMLC", "sha", "tree", 1.0)])
         jobs = store.jobs()
-    write_tables(records(path), tmp_path, jobs=jobs, stand_ins={})
+    write_tables(read_records(path), tmp_path, jobs=jobs, stand_ins={})
     with (tmp_path / "0_coverage.csv").open(newline="") as file:
         rows = {row["data set"]: row for row in csv.DictReader(file)}
     assert rows[first.dataset]["not finished"] == "bagging 0 of 9, relief 0 of 9"

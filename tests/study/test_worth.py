@@ -25,7 +25,6 @@ from semirank.study.local_workers import perform
 from semirank.study.plan import Job, Study, find_families, find_preset, stable_number
 from semirank.study.records import Record
 from semirank.study.run import plan_jobs
-from semirank.study.store import records
 from semirank.study.worth_figures import mean_curves, worth_pictures, write_worth_figures
 from semirank.study.worth_jobs import as_parts
 from semirank.study.worth_methods import (
@@ -51,7 +50,7 @@ from semirank.study.worth_results import BASE, CONSENSUS, UNFINISHED, collect_wo
 from semirank.teacher.teacher import Teacher
 
 from ..evaluation.test_worth import mixed_table, target_of
-from .study_folder import write_folder
+from .study_folder import read_records, write_folder
 from .test_run import Inline
 
 NAME = "Tiny numbers"
@@ -291,7 +290,7 @@ def test_store_resume_export_and_commands(folder, tmp_path, inline, call):
     assert (second.done, second.kept) == (5, 10)
     assert export_store(path, tmp_path / "records.csv.gz") == 15
     assert import_store(copy, tmp_path / "records.csv.gz") == (15, 15)
-    assert records(copy) == records(path)
+    assert read_records(copy) == read_records(path)
     code, _, _ = call("study", "tables", "--store", copy, "--out", tmp_path / "out")
     assert code == 0
     assert "15 of 15 jobs are done" in (tmp_path / "out" / "0_coverage.md").read_text()
@@ -307,20 +306,20 @@ def test_the_short_form_of_records(folder, tmp_path, inline, call):
     code, _, _ = call("study", "export", "--store", path, "--short", "--out", file)
     assert code == 0
     assert import_store(copy, file) == (20, 20)
-    whole, short = (collect_worth(records(of), levels=(50, 100)) for of in (path, copy))
+    whole, short = (collect_worth(read_records(of), levels=(50, 100)) for of in (path, copy))
     for place, curve in whole.judged.items():
         for cell, judged in curve.items():
             np.testing.assert_allclose(short.judged[place][cell], judged, atol=2e-5)
     for place, reference in whole.references.items():
         np.testing.assert_allclose(short.references[place].mean, reference.mean, atol=2e-5)
-    assert not any("importances" in r.setting for r in records(copy) if r.family == "relief")
+    assert not any("importances" in r.setting for r in read_records(copy) if r.family == "relief")
     again = run_study("worth", store=copy, methods=["relief", FOREIGN], data=folder, only=[NAME])
     assert (again.done, again.kept, again.outdated) == (0, 15, 0)
     # A ranking that cannot be judged yet keeps its importances.
     run_study("worth", store=tmp_path / "other.sqlite", methods=["relief"], data=folder, only=[NAME])
     export_store(tmp_path / "other.sqlite", file, short=True)
     import_store(tmp_path / "third.sqlite", file)
-    assert all("importances" in r.setting for r in records(tmp_path / "third.sqlite"))
+    assert all("importances" in r.setting for r in read_records(tmp_path / "third.sqlite"))
 
 
 def test_only_this_preset_has_a_short_form(folder, tmp_path, inline):
