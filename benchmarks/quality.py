@@ -74,6 +74,7 @@ def _run(options: argparse.Namespace) -> None:
             only=options.only,
             methods=options.methods,
             n_jobs=options.jobs,
+            retry=True,  # the page shows methods as they are now
             progress=log,
             say=_say,
         )

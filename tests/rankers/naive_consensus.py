@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from semirank.teacher.lesson import Rows
+from semirank.teacher.space import fit_space
 
 
 def shares(importances):
@@ -32,6 +33,28 @@ def mean_of_columns(rankers, table, target, wanted):
         for j, name in enumerate(target.names):
             total[:, wanted.index(name)] += shares(scores[:, j])
     return total / len(rankers)
+
+
+def copies(table):
+    """For every pair of features: squared products of their columns, relative to those within each."""
+    space = fit_space(table)
+    points = space.points(table.values)
+
+    def alike(i, j):
+        columns = [np.flatnonzero(space.feature == feature) for feature in (i, j)]
+        return sum(np.dot(points[:, a], points[:, b]) ** 2 for a in columns[0] for b in columns[1])
+
+    out = np.ones(table.shape[1])
+    varied = np.unique(space.feature)
+    for i in varied:
+        squares = [alike(i, j) / np.sqrt(alike(i, i) * alike(j, j)) for j in varied]
+        out[i] = sum(square**4 for square in squares)
+    return out
+
+
+def among_copies(importances, n_copies):
+    """Divided by the number of copies, as shares."""
+    return shares([value / n for value, n in zip(importances, n_copies)])
 
 
 def sensitivity(asked, permutations):

@@ -29,8 +29,10 @@ from .consensus_parts import (
     fit_part,
     rank_classes,
     read_rankers,
+    whole,
     with_sensitivity,
 )
+from .redundancy import copies
 from .sensitivity import sensitivity, space_weights
 from .taught import check_teacher, content_rows, fit_teacher, in_order_of_rows, with_findings
 
@@ -56,10 +58,10 @@ class ConsensusRanker(RankerBase, PredictorMixin):
     Every score becomes a share: cut at 0 and divided by its sum. First comes the label-only part: the mean
     shares of the rankers on the labelled rows and, as the other half, how much the answers of kernel ridge
     regression for these rows change when a feature is permuted. Then a teacher, in whose space features
-    count by that ranking, predicts what is unknown of the target, and the same rankers see all rows. Rankers
-    on labelled and on all rows make one half of the result, the changes of the answers for all rows the
-    other. Where there is nothing to complete, or there are too few labels to teach from, the label-only
-    part is the result.
+    count by that ranking, predicts what is unknown of the target, and the same is done with all rows: the
+    rankers for the completed target, and the changes of the answers. The label-only part makes a third of the
+    result. Features that are copies of each other share what the rankers say of them. Where there is nothing
+    to complete, or there are too few labels to teach from, the label-only part is the result.
 
     Parameters
     ----------
@@ -74,6 +76,11 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         How much of the result comes from a model of another kind: kernel ridge regression on the labelled
         rows, in the space that the other scores weight. Its score of a feature is how much its answer changes
         when the feature is permuted: for all rows or, in the label-only part, for the labelled ones.
+    redundancy : float in [0, 1], default=1.0
+        How far what the rankers say of a feature is divided by the number of its copies, those that correlate
+        with it closely, in the rows that the rankers see. Any copy can stand for the others, so that no model
+        depends on one of them alone; but each of them scores in a forest. 0 ranks each feature as if it were
+        alone.
     max_rows : int, default=10000
         Rows that teacher and rankers see; beyond that they are a sample, and `notes_` says so. Of the rows of
         teacher and students, labelled ones are at most half of `max_rows`.
@@ -129,11 +136,13 @@ class ConsensusRanker(RankerBase, PredictorMixin):
     rankers: Sequence[Any] = RANKERS
     teacher: Teacher | None = None
     sensitivity: float = 0.5
+    redundancy: float = 1.0
     max_rows: int = 10_000
 
     _method = "consensus"
     _parameter_constraints = {  # noqa: RUF012  as scikit-learn has it
         "sensitivity": [UNIT_INTERVAL],
+        "redundancy": [UNIT_INTERVAL],
         "max_rows": [at_least(100)],
     }
 
@@ -157,7 +166,8 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         labeled, crowd = self._choose_rows(table, target)
         known, labels = table.take(labeled), target.take(labeled)
         step("read")
-        part = fit_part(entries, known, labels, None, self.seed_, self.n_jobs, progress)
+        divisor = self._copies(known)
+        part = fit_part(entries, known, labels, None, divisor, self.seed_, self.n_jobs, progress)
         alone = self._changes(known, labels, part.mean(), called(progress, "labeled: sensitivity"))
         step("labeled")
         self.teacher_: Teacher | None = None
@@ -181,13 +191,13 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         if target.classes is not None:
             by_class = taught
             if by_class is None:
-                by_class = rank_classes(entries, known, labels, self.seed_, self.n_jobs, progress)
+                by_class = rank_classes(entries, known, labels, divisor, self.seed_, self.n_jobs, progress)
                 step("classes")
             self.importances_per_class_ = by_class.per_column
         elif part.per_column is not None:
             per_target = part.per_column
             if taught is not None and taught.per_column is not None:
-                per_target = (per_target + taught.per_column) / 2
+                per_target = whole(per_target, taught.per_column)
         shares, errors = combine(part, alone, taught, other, float(self.sensitivity))
         return Scores(shares, errors, "consensus", per_target)
 
@@ -215,11 +225,18 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         self.rows_ = in_order_of_rows(self.teacher_, rows)
         if not _holes(target):
             return None, None
-        taught = fit_part(entries, table, student, target, self.seed_, self.n_jobs, progress)
+        divisor = self._copies(table)
+        taught = fit_part(entries, table, student, target, divisor, self.seed_, self.n_jobs, progress)
         step("students")
         other = self._changes(table, target, (part.mean() + taught.mean()) / 2, progress)
         step("sensitivity")
         return taught, other
+
+    def _copies(self, table: Table) -> np.ndarray:
+        """How many features share what the rankers say of each."""
+        if self.redundancy == 0:
+            return np.ones(table.shape[1])
+        return np.asarray(copies(table, self.seed_, self.n_jobs) ** self.redundancy)
 
     def _changes(
         self, table: Table, target: Target, shares: np.ndarray, progress: Progress | None

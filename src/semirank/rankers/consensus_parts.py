@@ -28,6 +28,7 @@ N_STUDENT_TREES = 50
 STUDENT_LEAF = 5
 MAX_CANDIDATES = 128  # random tests per node of extra trees: more cost time on wide data, and gain nothing
 N_VISITED = 2000  # rows that Relief visits
+LABELED_WEIGHT = 1 / 3  # of the label-only part; the rest is said of all rows
 
 
 class Entry(NamedTuple):
@@ -48,20 +49,27 @@ class Part(NamedTuple):
     of : dict of str to str
         The ranker that a score comes from.
     per_column : ndarray of shape (n_features, n_columns) or None
-        Mean share for each target column alone, over the rankers that have such scores.
+        What `ranking` gives, for each target column alone, over the rankers that have such scores.
+    divisor : ndarray of shape (n_features,)
+        How many features share what the rankers say of each.
     """
 
     shares: dict[str, np.ndarray]
     errors: dict[str, np.ndarray]
     of: dict[str, str]
     per_column: np.ndarray | None
+    divisor: np.ndarray
 
     def mean(self) -> np.ndarray:
-        """The mean share of every feature."""
+        """The mean share of every feature, each as if it were alone: how much it counts in a space."""
         return np.mean(list(self.shares.values()), axis=0)
 
-    def mean_error(self) -> np.ndarray:
-        """Its standard error, of the scores that have one.
+    def ranking(self) -> np.ndarray:
+        """The mean shares divided among copies, as shares."""
+        return as_shares(self.mean() / self.divisor)
+
+    def ranking_error(self) -> np.ndarray:
+        """The standard error of `ranking`, of the scores that have one.
 
         Scores of one ranker share their trees, so their errors are added; those of different rankers are
         independent, so their squares are.
@@ -71,7 +79,8 @@ class Part(NamedTuple):
         total = {self.of[score]: np.zeros(len(error)) for score, error in self.errors.items()}
         for score, error in self.errors.items():
             total[self.of[score]] += np.nan_to_num(error)
-        return np.sqrt(np.sum(np.square(list(total.values())), axis=0)) / len(self.shares)
+        error = np.sqrt(np.sum(np.square(list(total.values())), axis=0)) / len(self.shares)
+        return error / self.divisor / np.sum(self.mean() / self.divisor)
 
 
 def read_rankers(rankers: Any, n_features: int, owner: str) -> list[Entry]:
@@ -130,6 +139,7 @@ def fit_part(
     table: Table,
     target: Target,
     known: Target | None,
+    divisor: np.ndarray,
     seed: int,
     n_jobs: int | None,
     progress: Progress | None,
@@ -143,6 +153,8 @@ def fit_part(
         Every row is labelled.
     known : Target, optional
         For students: the target before it was completed. None for labelled rows.
+    divisor : ndarray of shape (n_features,)
+        How many features share what the rankers say of each.
     seed : int
     n_jobs : int, optional
     progress : callable, optional
@@ -170,18 +182,18 @@ def fit_part(
             of[score] = entry.name
         if fitted.importances_per_target_ is not None:
             columns.append(as_shares(fitted.importances_per_target_))
-    per_column = np.mean(columns, axis=0) if columns else None
-    if (
-        known is not None and per_column is not None
-    ):  # columns that do not vary are left out of the completed target
+    per_column = as_shares(np.mean(columns, axis=0) / divisor[:, None]) if columns else None
+    # Columns that do not vary are left out of the completed target.
+    if known is not None and per_column is not None:
         per_column = at_names(per_column, target.names, column_names(known))
-    return Part(shares, errors, of, per_column)
+    return Part(shares, errors, of, per_column, divisor)
 
 
 def rank_classes(
     entries: list[Entry],
     table: Table,
     target: Target,
+    divisor: np.ndarray,
     seed: int,
     n_jobs: int | None,
     progress: Progress | None,
@@ -195,7 +207,8 @@ def rank_classes(
         )
         for entry in entries
     ]
-    return fit_part(lean, table, student_target(target, target.columns()), target, seed, n_jobs, progress)
+    student = student_target(target, target.columns())
+    return fit_part(lean, table, student, target, divisor, seed, n_jobs, progress)
 
 
 def with_sensitivity(mean: np.ndarray, sensitivity: np.ndarray | None, weight: float) -> np.ndarray:
@@ -225,25 +238,25 @@ def combine(
     alone : ndarray of shape (n_features,), optional
         The sensitivity from labelled rows, as shares; like the other it has no standard error.
     taught : Part, optional
-        From students; counts as much as the part from labelled rows. Without it the consensus is the
-        label-only part.
+        From students. Without it the consensus is the label-only part.
     sensitivity : ndarray of shape (n_features,), optional
         The sensitivity from all rows.
     weight : float
-        How much of the result comes from sensitivity.
+        How much of the label-only part, and of what is said of all rows, comes from sensitivity.
     """
-    mean, error = part.mean(), part.mean_error()
-    shares = {"label_only": with_sensitivity(mean, alone, weight)}
+    error = part.ranking_error()
+    shares = {"label_only": with_sensitivity(part.ranking(), alone, weight)}
     errors = {"label_only": error if alone is None else (1 - weight) * error}
     best, best_error = shares["label_only"], errors["label_only"]
     if taught is not None:
-        shares["taught"], errors["taught"] = taught.mean(), taught.mean_error()
-        best = with_sensitivity((mean + shares["taught"]) / 2, sensitivity, weight)
-        best_error = np.hypot(error, errors["taught"]) / 2
+        shares["taught"], errors["taught"] = taught.ranking(), taught.ranking_error()
+        best = whole(best, with_sensitivity(shares["taught"], sensitivity, weight))
+        other_error = errors["taught"]
         if sensitivity is not None:
             shares["sensitivity"] = sensitivity
-            best_error = (1 - weight) * best_error
-    shares["labeled"], errors["labeled"] = mean, error
+            other_error = (1 - weight) * other_error
+        best_error = np.hypot(LABELED_WEIGHT * best_error, (1 - LABELED_WEIGHT) * other_error)
+    shares["labeled"], errors["labeled"] = part.ranking(), error
     if alone is not None:
         shares["labeled_sensitivity"] = alone
     for some in (part, taught):
@@ -251,6 +264,17 @@ def combine(
             shares |= some.shares
             errors |= some.errors
     return {"consensus": best, **shares}, {"consensus": best_error, **errors}
+
+
+def whole(label_only: np.ndarray, all_rows: np.ndarray) -> np.ndarray:
+    """What labelled rows say alone, and what is said of all rows, in one.
+
+    Examples
+    --------
+    >>> whole(np.array([0.75, 0.25]), np.array([0.0, 1.0]))
+    array([0.25, 0.75])
+    """
+    return LABELED_WEIGHT * label_only + (1 - LABELED_WEIGHT) * all_rows
 
 
 def called(progress: Progress | None, what: str) -> Progress | None:

@@ -25,16 +25,15 @@ SUPERVISION = 0.5  # w of the semi-supervised forests
 FEWER = 4  # the control with fewer unlabelled rows keeps one in so many
 FOREST_SCORES = ("genie3_oob", "rforest", "genie3")
 TREE_SCORES = (*FOREST_SCORES, "symbolic")
-STUDENTS = tuple(
-    f"taught_{name}"
-    for name in (
-        "random_forest_genie3_oob",
-        "random_forest_rforest",
-        "extra_trees_genie3_oob",
-        "extra_trees_rforest",
-        "relief",
-    )
+_SCORES = (
+    "random_forest_genie3_oob",
+    "random_forest_rforest",
+    "extra_trees_genie3_oob",
+    "extra_trees_rforest",
+    "relief",
 )
+STUDENTS = tuple(f"taught_{name}" for name in _SCORES)
+_LABELED = tuple(f"labeled_{name}" for name in _SCORES)
 
 
 class Family(NamedTuple):
@@ -88,9 +87,9 @@ def _consensus(table: Table, target: Target, seed: int, use_unlabeled: bool = Tr
 
 
 def rank_consensus(table: Table, target: Target, seed: int) -> Rankings:
-    """The consensus, its parts, the labelled and taught ones together, and every student."""
+    """The consensus, its parts, its rankers and students in equal parts, and every student."""
     found, seconds = _consensus(table, target, seed)
-    found["both"] = (found["labeled"] + found["taught"]) / 2
+    found["both"] = np.mean([found[name] for name in (*STUDENTS, *_LABELED)], axis=0)
     return {("ssl", name): (found[name], seconds) for _, name in _CONSENSUS}
 
 
@@ -115,6 +114,7 @@ def rank_reference(table: Table, target: Target, seed: int) -> Rankings:
         ),
         use_unlabeled=False,
         sensitivity=0.0,
+        redundancy=0.0,
         random_state=seed,
         n_jobs=1,
     )
@@ -209,13 +209,13 @@ def rank_shuffled(table: Table, target: Target, seed: int) -> Rankings:
     """True labels for the rankers on labelled rows, shuffled ones for all else."""
     from ..evaluation.controls import shuffled_labels
     from ..rankers.consensus import ConsensusRanker
+    from ..rankers.consensus_parts import whole, with_sensitivity
 
     known, first = _consensus(table, target, seed, use_unlabeled=False)
     taught, second = _consensus(table, shuffled_labels(target, seed), seed)
     weight = ConsensusRanker().sensitivity
-    both = (known["labeled"] + taught["taught"]) / 2
-    mixed = (1 - weight) * both + weight * taught["sensitivity"]
-    return {("ssl", "consensus"): (mixed, first + second)}
+    all_rows = with_sensitivity(taught["taught"], taught["sensitivity"], weight)
+    return {("ssl", "consensus"): (whole(known["label_only"], all_rows), first + second)}
 
 
 def rank_fewer(table: Table, target: Target, seed: int) -> Rankings:
@@ -234,7 +234,7 @@ _LABEL_ONLY = {
 }
 _CONSENSUS = {
     ("ssl", "consensus"): "consensus",
-    ("ssl", "both"): "consensus without sensitivity",
+    ("ssl", "both"): "half rankers on labelled rows, half students",
     ("ssl", "taught"): "consensus, taught part",
     ("ssl", "sensitivity"): "consensus, sensitivity",
     **{("ssl", name): name.replace("_", " ", 1) for name in STUDENTS},
@@ -256,7 +256,7 @@ def _peer(name: str, rank: Rank, shown: Mapping[str, str], tasks: tuple[str, ...
 
 
 def _control(name: str, words: str, rank: Rank) -> Family:
-    return Family(name, 5, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
+    return Family(name, 6, {_ONE: f"control: {words}"}, rank, stage=3, levels=(50, 100), control=True)
 
 
 _ONE = ("ssl", "consensus")
@@ -269,8 +269,8 @@ _WITH_CLASSES = tuple(task.name for task in TASKS.values() if task.kind != NUMBE
 FAMILIES = {
     family.name: family
     for family in (
-        Family("consensus", 5, _CONSENSUS, rank_consensus, stage=0),
-        Family(LABEL_ONLY, 3, _LABEL_ONLY, rank_label_only, stage=0),
+        Family("consensus", 6, _CONSENSUS, rank_consensus, stage=0),
+        Family(LABEL_ONLY, 4, _LABEL_ONLY, rank_label_only, stage=0),
         Family("forest", 1, _both_sides("random forest", FOREST_SCORES), rank_forest, stage=1),
         Family("forest_symbolic", 1, _both_sides("random forest", ("symbolic",)), rank_forest_symbolic),
         Family("extra_trees", 1, _both_sides("extra trees", TREE_SCORES), rank_extra_trees),
