@@ -198,6 +198,7 @@ class TestRanking:
             ({"per_target": np.zeros((4, 3))}, "per_target must have shape"),
             ({"all_standard_errors": {"other": np.zeros(4)}}, "without scores: other"),
             ({"all_scores": {"genie3": np.zeros(4)}}, "differs from scores"),
+            ({"teacher": 5}, "teacher must be a dictionary"),
             ({"columns": ["a"]}, "columns must be a list of dictionaries"),
         ],
     )

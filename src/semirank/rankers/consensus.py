@@ -109,6 +109,9 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         the students; without them, from the rankers on the columns of known classes.
     teacher_ : Teacher or None
         Fitted; `predict`, `predict_proba` and `score` are its. None where there is none.
+    copies_ : ndarray of shape (n_features,)
+        How many features go along with each closely, itself included: the sum of the eighth powers of the
+        correlations. In the rows that students see or, without them, in the labelled rows.
     rows_ : ndarray of int
         The rows that the teacher saw: those of `teacher_.completed_`.
 
@@ -166,7 +169,7 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         labeled, crowd = self._choose_rows(table, target)
         known, labels = table.take(labeled), target.take(labeled)
         step("read")
-        divisor = self._copies(known)
+        divisor = self._divisor(known)
         part = fit_part(entries, known, labels, None, divisor, self.seed_, self.n_jobs, progress)
         alone = self._changes(known, labels, part.mean(), called(progress, "labeled: sensitivity"))
         step("labeled")
@@ -198,6 +201,7 @@ class ConsensusRanker(RankerBase, PredictorMixin):
             per_target = part.per_column
             if taught is not None and taught.per_column is not None:
                 per_target = whole(per_target, taught.per_column)
+        self._say_copies()
         shares, errors = combine(part, alone, taught, other, float(self.sensitivity))
         return Scores(shares, errors, "consensus", per_target)
 
@@ -225,18 +229,26 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         self.rows_ = in_order_of_rows(self.teacher_, rows)
         if not _holes(target):
             return None, None
-        divisor = self._copies(table)
+        divisor = self._divisor(table)
         taught = fit_part(entries, table, student, target, divisor, self.seed_, self.n_jobs, progress)
         step("students")
         other = self._changes(table, target, (part.mean() + taught.mean()) / 2, progress)
         step("sensitivity")
         return taught, other
 
-    def _copies(self, table: Table) -> np.ndarray:
+    def _divisor(self, table: Table) -> np.ndarray:
         """How many features share what the rankers say of each."""
-        if self.redundancy == 0:
-            return np.ones(table.shape[1])
-        return np.asarray(copies(table, self.seed_, self.n_jobs) ** self.redundancy)
+        self.copies_ = copies(table, self.seed_, self.n_jobs)
+        return np.asarray(self.copies_**self.redundancy)
+
+    def _say_copies(self) -> None:
+        n_copied = int((self.copies_ >= 2).sum())
+        if n_copied and self.redundancy > 0:
+            self.notes_.append(
+                f"{n_copied} of {len(self.copies_)} features go along with others almost exactly (one with "
+                f"{self.copies_.max() - 1:.0f}): such copies share what rankers say of them; redundancy=0 "
+                "ranks each as if it were alone"
+            )
 
     def _changes(
         self, table: Table, target: Target, shares: np.ndarray, progress: Progress | None

@@ -311,7 +311,7 @@ def _teacher(ranking: Ranking) -> str:
     ]
     rows.append({"member": "all together", "weight": 1.0, **_held_out(found, "stack")})
     hint = (
-        "A teacher predicted what is unknown of the target. Each member also predicted labels that it had "
+        "A teacher predicts the target where it is unknown. Each member also predicted labels that it had "
         "not seen: a loss of 1 knows nothing, 0 knows all; a larger score is better."
     )
     return section("What the teacher found", hint, table(rows), "teacher")

@@ -132,6 +132,8 @@ def to_fimp(ranking: Ranking) -> str:
         ["attributeDatasetIndex", "attributeName", _bracket(f"{t}Rank" for t in titles), _bracket(titles)]
     )
     lines = [f"Ranking method: {ranking.method}, semirank {ranking.version}", *fimp_lines(ranking.warnings)]
+    if ranking.teacher:
+        lines.append(_TEACHER + json.dumps(ranking.teacher, allow_nan=False))
     lines += [header, "-" * len(header)]
     places = range(len(ranking)) if ranking.positions is None else ranking.positions
     for i in ranking.order:
@@ -168,11 +170,14 @@ def from_fimp(text: str) -> dict[str, Any]:
         raise ValueError("two scores share one name.")
     classes, targets = (_beginning_with(f"{titles[0]}:{kind}", columns) for kind in ("class:", ""))
     names = tuple(name for _, name, _ in rows)
-    found = _assemble(names, columns, targets, classes, " ".join(lines[:rule]))
+    teacher = [line.removeprefix(_TEACHER) for line in lines[:rule] if line.startswith(_TEACHER)]
+    told = (line for line in lines[:rule] if not line.startswith(_TEACHER))  # whose members are no methods
+    found = _assemble(names, columns, targets, classes, " ".join(told))
     numbers = [number for number, _, _ in rows]
     if numbers != list(range(1, len(rows) + 1)) and len(set(numbers)) == len(rows):
         found["positions"] = [number - 1 for number in numbers]
-    return found | {"warnings": from_fimp_lines(lines[:rule])}
+    more = {"teacher": json.loads(teacher[0])} if teacher else {}
+    return found | more | {"warnings": from_fimp_lines(lines[:rule])}
 
 
 def to_anndata(ranking: Ranking, data: Any, prefix: str) -> None:
@@ -192,6 +197,7 @@ _TOLD_BY = {
     "lapl": "laplace",
     **dict.fromkeys(("genie3", "forest", "symbolic"), "forest"),
 }
+_TEACHER = "Teacher: "  # begins the line of a fimp file that holds what a teacher found
 _NOT_IN_TITLES = str.maketrans(dict.fromkeys(",[]\t\r\n", "_"))  # they carry the layout of a fimp file
 
 

@@ -180,6 +180,8 @@ class Ranking:
         plain_fields = ("settings", "choice", "choice_path", "timings", "notes", "origin", "teacher")
         for name in (*plain_fields, "target_counts", "columns", "warnings"):
             set_(self, name, plain(getattr(self, name)))
+        if not isinstance(self.teacher, dict):
+            raise ValueError("teacher must be a dictionary.")
         if not isinstance(self.columns, list) or not all(isinstance(part, dict) for part in self.columns):
             raise ValueError("columns must be a list of dictionaries.")
         if not isinstance(self.warnings, list) or not all(map(is_warning, self.warnings)):
