@@ -33,12 +33,12 @@ from semirank.study.worth_methods import (
     FAMILIES,
     FAMILY,
     FOREIGN,
-    JOB_FAMILIES,
     LABEL_ONLY,
     REFERENCES,
     STUDENTS,
     SUBSETS,
     TEACHER,
+    WORTH_FAMILIES,
 )
 from semirank.study.worth_page import worth_page, worth_results, worth_tables, write_worth_tables
 from semirank.study.worth_peers import (
@@ -103,7 +103,7 @@ def test_the_plan_of_a_data_set(folder, study):
     }
     assert counts == {family: found for family, found in expected.items() if family not in absent}
     assert len({job.key for job in jobs}) == len(jobs) == 5 * sum(map(len, counts.values()))
-    classes = worth_jobs(open_dataset("Tiny classes", folder), study, JOB_FAMILIES)
+    classes = worth_jobs(open_dataset("Tiny classes", folder), study, WORTH_FAMILIES)
     assert not any(job.family == "laplace" for job in classes)
     assert {job.n_labeled for job in classes if job.family == "peer_relieff"} == both
     # More seeds or other L leave the keys as they are, other cells do not.

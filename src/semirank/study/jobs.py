@@ -26,7 +26,7 @@ _SAMPLE = 60  # rows of each kind in the small ranking that loads the kernels
 _prepared: set[tuple[str, str]] = set()
 
 
-class Ranked(NamedTuple):
+class Timed(NamedTuple):
     """Importances by the name of the score, and what they took."""
 
     scores: dict[str, np.ndarray]
@@ -87,10 +87,10 @@ def run_job(job: Job, study: Study) -> Result:
     return Result(records, kept)
 
 
-def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: int) -> dict[str, Ranked]:
+def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: int) -> dict[str, Timed]:
     """The rankings of a family for each side; those without unlabelled rows see the labelled ones alone."""
     if family == "equal":
-        return {"ssl": Ranked({"equal": np.ones(table.shape[1])}, 0.0, 0.0, {})}
+        return {"ssl": Timed({"equal": np.ones(table.shape[1])}, 0.0, 0.0, {})}
     rank = {"relief": _relief, "laplace": _laplace}.get(family, partial(_forest, family))
     with warnings.catch_warnings():
         # Warnings about single fits (too few labels to tune with) show in the settings.
@@ -98,7 +98,7 @@ def rank_both(family: str, table: Table, target: Target, preset: Preset, seed: i
         return {side: rank(table, target, unlabeled, preset, seed) for side, unlabeled in SIDES.items()}
 
 
-def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Timed:
     from ..rankers.forest_supervision import choose_supervision
     from ..trees.ensemble import forest_plan, forest_scores, grow_forest, prepare
 
@@ -122,10 +122,10 @@ def _forest(family: str, table: Table, target: Target, unlabeled: bool, preset: 
     # Without a labelled out-of-bag row the damage is unknown, and no importance is positive.
     scores.setdefault("rforest", np.zeros(n_features))
     seconds = (prepared - began) + (time.thread_time() - tuned)
-    return Ranked(scores, seconds, tuned - prepared if unlabeled else 0.0, {"w": w})
+    return Timed(scores, seconds, tuned - prepared if unlabeled else 0.0, {"w": w})
 
 
-def _relief(table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+def _relief(table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Timed:
     from ..rankers.relief import relief_scores
 
     rank = partial(relief_scores, table, target, use_unlabeled=unlabeled, seed=seed, n_jobs=1)
@@ -136,15 +136,15 @@ def _relief(table: Table, target: Target, unlabeled: bool, preset: Preset, seed:
     found = rank(n_neighbors=[chosen.n_neighbors], influence=[chosen.influence])
     w0, w1 = chosen.influence
     setting = {"k": chosen.n_neighbors} | ({"w0": w0, "w1": w1} if unlabeled else {})
-    return Ranked({"relief": found.importances}, time.thread_time() - tuned, tuned - began, setting)
+    return Timed({"relief": found.importances}, time.thread_time() - tuned, tuned - began, setting)
 
 
-def _laplace(table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Ranked:
+def _laplace(table: Table, target: Target, unlabeled: bool, preset: Preset, seed: int) -> Timed:
     from ..rankers.laplace import laplace_scores
 
     began = time.thread_time()
     scores = laplace_scores(table, target, use_unlabeled=unlabeled, n_jobs=1)
-    return Ranked({"laplace": scores}, time.thread_time() - began, 0.0, {})
+    return Timed({"laplace": scores}, time.thread_time() - began, 0.0, {})
 
 
 def _parts(job: Job, study: Study) -> tuple[Table, Target, Table, Target]:

@@ -16,7 +16,7 @@ from .table_format import StudyTable
 from .tables_words import JUDGE_NAMES, basis, chosen_ensembles, join, left_out
 
 
-class Ranked(NamedTuple):
+class RanksRow(NamedTuple):
     """One row of a table of average ranks.
 
     Attributes
@@ -57,7 +57,7 @@ def best_ensembles(results: Results) -> StudyTable:
         if chosen is not None:
             bold.add((len(rows), 4 + ENSEMBLES.index(chosen)))
         p = friedman(rank_rows(matrix.values)) if matrix.names else None
-        ranked.append(Ranked((label, score, JUDGE_NAMES[side, pool]), matrix, ENSEMBLES, printed))
+        ranked.append(RanksRow((label, score, JUDGE_NAMES[side, pool]), matrix, ENSEMBLES, printed))
         rows.append(ranked[-1].cells(ENSEMBLES, p))
     text = "Average ranks of the three ensembles by the area under the "
     text += f"{results.ks[-1]}NN curve over L, 1 is the best."
@@ -76,7 +76,7 @@ def ensemble_times(results: Results) -> StudyTable:
     for (label, names), side in product(results.selections(), SIDES):
         printed = paper_tables()["ensemble_time_ranks"].get(label, {}) if side == "ssl" else {}
         matrix = results.time_matrix(names, ENSEMBLES, side)
-        ranked.append(Ranked((label, side.upper()), matrix, ENSEMBLES, printed))
+        ranked.append(RanksRow((label, side.upper()), matrix, ENSEMBLES, printed))
     rows = [one.cells(ENSEMBLES) for one in ranked]
     text = "Average ranks of the ensembles by the mean time of the final forest, tuning apart; 1 is fastest."
     columns = ("group", "side", *_columns(ENSEMBLES))
@@ -85,7 +85,7 @@ def ensemble_times(results: Results) -> StudyTable:
     return StudyTable("3_ensemble_times", "Which ensemble is fast", text, columns, rows, notes, bold=bold)
 
 
-def compared_rankings(results: Results) -> list[Ranked]:
+def compared_rankings(results: Results) -> list[RanksRow]:
     """Every judge and set of data sets that has a ranking; each forest score by its chosen ensemble."""
     ranked = []
     for ((side, pool), judge), (label, names) in product(JUDGE_NAMES.items(), results.selections()):
@@ -93,11 +93,11 @@ def compared_rankings(results: Results) -> list[Ranked]:
             matrix = results.quality_matrix(names, [(side, score, pool) for score in scores])
             found = compare(scores, matrix.values) if matrix.names and len(scores) > 1 else None
             printed = paper_tables()["quality_ranks"].get(label, {}) if side == "ssl" else {}
-            ranked.append(Ranked((judge, label), matrix, scores, printed, found))
+            ranked.append(RanksRow((judge, label), matrix, scores, printed, found))
     return ranked
 
 
-def quality(results: Results, ranked: Sequence[Ranked]) -> StudyTable:
+def quality(results: Results, ranked: Sequence[RanksRow]) -> StudyTable:
     """Table 6: average ranks of the methods."""
     rows = [one.cells(SCORES, None if one.found is None else one.found.friedman) for one in ranked]
     text = (
@@ -111,7 +111,7 @@ def quality(results: Results, ranked: Sequence[Ranked]) -> StudyTable:
     return StudyTable("6_quality", "Which ranking is best", text, columns, rows, notes, bold=bold)
 
 
-def quality_pairs(results: Results, ranked: Iterable[Ranked]) -> StudyTable:
+def quality_pairs(results: Results, ranked: Iterable[RanksRow]) -> StudyTable:
     """Table 6, second part: which rankings can be told apart."""
     rows: list[tuple[Any, ...]] = []
     for one in ranked:
@@ -138,7 +138,7 @@ def all_times(results: Results) -> StudyTable:
         levels = Counter(some[0][0] for some in cells)
         shown = join(f"{level} ({n})" if len(levels) > 1 else level for level, n in sorted(levels.items()))
         printed = paper_tables()["time_ranks"].get(label, {}).get("50" if end == 0 else "500", {})
-        ranked.append(Ranked((label, shown), matrix, families, printed))
+        ranked.append(RanksRow((label, shown), matrix, families, printed))
     rows = [one.cells(PAPER_FAMILIES) for one in ranked]
     text = (
         "Average ranks of the semi-supervised methods by the mean time of the ranking, its setting fixed, "
@@ -155,7 +155,7 @@ def all_times(results: Results) -> StudyTable:
 
 
 def _columns(methods: Sequence[str], *between: str) -> tuple[str, ...]:
-    """Headings of the cells of a `Ranked`, without what it is about."""
+    """Headings of the cells of a `RanksRow`, without what it is about."""
     return ("data sets", *methods, *between, *(f"{name} (paper)" for name in methods))
 
 

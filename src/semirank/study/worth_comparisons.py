@@ -75,7 +75,7 @@ def controls(results: WorthResults) -> StudyTable:
     return StudyTable("5_controls", "Controls", text, columns, rows)
 
 
-class Ranked(NamedTuple):
+class MethodRanks(NamedTuple):
     """All methods over data sets at one L."""
 
     comparison: Comparison
@@ -83,7 +83,7 @@ class Ranked(NamedTuple):
     without: tuple[str, ...]  # methods that lack too many data sets
 
 
-def rank_methods(results: WorthResults, level: int) -> Ranked | None:
+def rank_methods(results: WorthResults, level: int) -> MethodRanks | None:
     """Compare all methods but the controls by captured importance; None where there is nothing to compare.
 
     Methods that lack more than one data set in ten are left out, because they are for some tasks only or not
@@ -103,7 +103,7 @@ def rank_methods(results: WorthResults, level: int) -> Ranked | None:
     if len(table) < 2:
         return None
     without = tuple(method for method, kept in zip(methods, often) if not kept)
-    return Ranked(compare(used, table), dict(zip(used, table.mean(axis=0).tolist())), without)
+    return MethodRanks(compare(used, table), dict(zip(used, table.mean(axis=0).tolist())), without)
 
 
 def ranks(results: WorthResults) -> StudyTable:

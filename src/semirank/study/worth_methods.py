@@ -290,8 +290,8 @@ FAMILIES = {
 # What is measured besides rankings, in a module of its own; the second only if it is named.
 TEACHER, SUBSETS = "teacher", "subset_value"
 MEASURED = {TEACHER: 1, SUBSETS: 6}  # with the stage
-JOB_FAMILIES = (*REFERENCES, *FAMILIES, *MEASURED)
-USUAL = tuple(name for name in JOB_FAMILIES if name != SUBSETS)
+WORTH_FAMILIES = (*REFERENCES, *FAMILIES, *MEASURED)
+USUAL = tuple(name for name in WORTH_FAMILIES if name != SUBSETS)
 # Rankings whose first features are handed to models: (family, side, score); at these L.
 IN_SUBSETS = (
     ("consensus", "ssl", "consensus"),

@@ -13,13 +13,13 @@ from .worth_methods import (
     FAMILY,
     FOREIGN,
     IN_SUBSETS,
-    JOB_FAMILIES,
     LABEL_ONLY,
     MEASURED,
     REFERENCES,
     SUBSET_LEVELS,
     SUBSETS,
     USUAL,
+    WORTH_FAMILIES,
 )
 from .worth_peers import missing_peers
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..datasets.registry import StudyData
 
 # Part of the keys of this preset: raise it when a change makes all its results due again.
-RESULT_VERSION = 1
+WORTH_VERSION = 1
 REFERENCE_VERSION = 1
 MEASURED_VERSION = 1
 FIRST_LEVELS, FIRST_SEEDS = 100, 2  # a run that may not come to its end begins with these
@@ -68,12 +68,12 @@ def worth_families(names: Iterable[str]) -> tuple[str, ...]:
     >>> worth_families(["label_only", "consensus"])
     ('consensus', 'label_only')
     """
-    named = {known_name(name, JOB_FAMILIES, "method") for name in names}
+    named = {known_name(name, WORTH_FAMILIES, "method") for name in names}
     absent = missing_peers()
     if lacking := [name for name in named if name in absent]:
         raise ValueError(_absence(min(lacking), absent[min(lacking)]) + ".")
     wanted = named or set(USUAL) - set(absent)
-    return tuple(family for family in JOB_FAMILIES if family in wanted)
+    return tuple(family for family in WORTH_FAMILIES if family in wanted)
 
 
 def absent_peers() -> list[str]:
@@ -162,13 +162,13 @@ def worth_key(
     if family == SUBSETS:  # the rankings whose first features are handed to models
         version = [MEASURED_VERSION, *(FAMILIES[name].version for name, *_ in IN_SUBSETS)]
     version = REFERENCE_VERSION if family in REFERENCES else version
-    about = [RESULT_VERSION, name, sha256, seed, n_labeled, family, version, study_seed]
+    about = [WORTH_VERSION, name, sha256, seed, n_labeled, family, version, study_seed]
     return digest_of([*about, preset.numbers()], 16).hex()
 
 
 def is_current(job: Job, study_seed: int) -> bool:
     """Whether a job of a store is of the version of its method that this code has."""
-    if job.family not in JOB_FAMILIES:
+    if job.family not in WORTH_FAMILIES:
         return False
     return job.key == worth_key(
         job.dataset, job.sha256, job.fold, job.n_labeled, job.family, study_seed, WORTH
@@ -200,7 +200,7 @@ def worth_order(job: Job, study: Study) -> tuple[Any, ...]:
         half(job.dataset) != "choosing",
         job.fold,
         job.dataset,
-        JOB_FAMILIES.index(job.family),
+        WORTH_FAMILIES.index(job.family),
         job.n_labeled,
     )
 

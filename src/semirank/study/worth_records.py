@@ -13,8 +13,8 @@ from .worth_methods import FAMILIES, REFERENCES
 from .worth_plan import is_current
 from .worth_results import captured_by, family_references, foreign_references
 
-PARTS = 100_000  # importances of references become whole parts of their sum
-DIGITS = 5  # of captured importance and scores
+SHORT_PARTS = 100_000  # importances of references become whole parts of their sum
+ROUNDED_TO = 5  # of captured importance and scores
 
 
 Place = tuple[str, int, int, str]
@@ -59,10 +59,10 @@ def short_records(records: Iterable[Record]) -> list[Record]:
         if r.family in REFERENCES and "importances" in content:
             shares = np.array(content["importances"], dtype=np.float64)
             shares = np.abs(shares) / max(np.abs(shares).sum(), 1e-300)
-            content["importances"] = np.round(PARTS * shares).astype(int).tolist()
+            content["importances"] = np.round(SHORT_PARTS * shares).astype(int).tolist()
         elif r.family in FAMILIES and "importances" in content and (r.dataset, r.fold) in foreign:
             both = captured_by(r, foreign[r.dataset, r.fold], own.get((r.dataset, r.fold)))
-            content = {"captured": [None if np.isnan(value) else round(value, DIGITS) for value in both]}
-        value, setting = float(f"{r.value:.{DIGITS}g}"), json.dumps(content, separators=(",", ":"))
+            content = {"captured": [None if np.isnan(value) else round(value, ROUNDED_TO) for value in both]}
+        value, setting = float(f"{r.value:.{ROUNDED_TO}g}"), json.dumps(content, separators=(",", ":"))
         found.append(r._replace(value=value, seconds=_rounded(r.seconds), setting=setting))
     return found
