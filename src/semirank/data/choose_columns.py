@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..runtime.messages import did_you_mean, first_names, plural, short, short_name
+from ..runtime.messages import did_you_mean, plural, short, short_name
 from .columns import Column, FileColumns
 from .hierarchy import Hierarchy
 from .read_label_file import find_label_file, read_label_file
@@ -41,7 +41,7 @@ def choose_targets(selection: Selection | None, raw: FileColumns, path: Path) ->
         return chosen, None, [] if exact else [_named(chosen, names)]
     if not raw.declared:
         _refuse_unclear(raw, path.name)  # which names the labels that the file ends with
-        raise ValueError(f"Name the target column of {path.name}, one of {first_names(names, 5)}.")
+        raise ValueError(f"Name the target column of {path.name}, one of {list_names(names)}.")
     label_file = find_label_file(path)
     listed = None if label_file is None else read_label_file(label_file)
     if label_file is not None and listed is not None:
