@@ -88,7 +88,7 @@ def test_a_crowd_of_copies_does_not_hide_what_stands_alone(use_unlabeled):
     shared = ConsensusRanker(**options).fit(X, y)
     assert shared.ranking_[10] == 1
     assert shared.importances_["labeled"][10] > 2 * alone.importances_["labeled"][10]
-    note = "10 of 16 features go along with others almost exactly (one with 9): such copies share"
+    note = "10 of 16 features go along closely with others (one with about 9): such copies share"
     assert sum(text.startswith(note) for text in shared.notes_) == 1
     assert not any("copies" in text for text in alone.notes_)
     name = "labeled_random_forest_rforest"

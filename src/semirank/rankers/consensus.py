@@ -245,7 +245,7 @@ class ConsensusRanker(RankerBase, PredictorMixin):
         n_copied = int((self.copies_ >= 2).sum())
         if n_copied and self.redundancy > 0:
             self.notes_.append(
-                f"{n_copied} of {len(self.copies_)} features go along with others almost exactly (one with "
+                f"{n_copied} of {len(self.copies_)} features go along closely with others (one with about "
                 f"{self.copies_.max() - 1:.0f}): such copies share what rankers say of them; redundancy=0 "
                 "ranks each as if it were alone"
             )
