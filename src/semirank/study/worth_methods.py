@@ -206,7 +206,7 @@ def rank_invented(table: Table, target: Target, seed: int) -> Rankings:
 
 
 def rank_shuffled(table: Table, target: Target, seed: int) -> Rankings:
-    """True labels for the rankers on labelled rows, shuffled ones for all else."""
+    """True labels for the label-only part, shuffled ones for all that is said of all rows."""
     from ..evaluation.controls import shuffled_labels
     from ..rankers.consensus import ConsensusRanker
     from ..rankers.consensus_parts import whole, with_sensitivity
